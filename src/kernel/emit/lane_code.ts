@@ -72,26 +72,26 @@ export class LaneCode extends LaneValues implements StepBuilder {
   sub = (a: Value, b: Value): Value => this.#arithmetic("f64x2.sub", a, b, (x, y) => x - y);
   mul = (a: Value, b: Value): Value => this.#arithmetic("f64x2.mul", a, b, (x, y) => x * y);
   div = (a: Value, b: Value): Value => this.#arithmetic("f64x2.div", a, b, (x, y) => x / y);
-  pmin = (a: Value, b: Value): Value => this.binary("f64x2.pmin", a, b);
-  pmax = (a: Value, b: Value): Value => this.binary("f64x2.pmax", a, b);
-  sqrt = (a: Value): Value => this.#unary("f64x2.sqrt", a);
-  neg = (a: Value): Value => this.#unary("f64x2.neg", a);
+  pmin = (a: Value, b: Value): Value => this.op("f64x2.pmin", a, b);
+  pmax = (a: Value, b: Value): Value => this.op("f64x2.pmax", a, b);
+  sqrt = (a: Value): Value => this.op("f64x2.sqrt", a);
+  neg = (a: Value): Value => this.op("f64x2.neg", a);
   abs = (a: Value): Value => this.andBits(a, this.bits(MAGNITUDE_BITS));
-  lt = (a: Value, b: Value): Mask => this.binary("f64x2.lt", a, b);
-  le = (a: Value, b: Value): Mask => this.binary("f64x2.le", a, b);
-  eq = (a: Value, b: Value): Mask => this.binary("f64x2.eq", a, b);
-  ne = (a: Value, b: Value): Mask => this.binary("f64x2.ne", a, b);
-  gt = (a: Value, b: Value): Mask => this.binary("f64x2.gt", a, b);
-  ge = (a: Value, b: Value): Mask => this.binary("f64x2.ge", a, b);
-  and = (a: Mask, b: Mask): Mask => this.binary("v128.and", a, b);
-  or = (a: Mask, b: Mask): Mask => this.binary("v128.or", a, b);
-  andNot = (a: Mask, b: Mask): Mask => this.binary("v128.andnot", a, b);
-  not = (a: Mask): Mask => this.#unary("v128.not", a);
-  addBits = (a: Value, b: Value): Value => this.binary("i64x2.add", a, b);
-  subBits = (a: Value, b: Value): Value => this.binary("i64x2.sub", a, b);
-  andBits = (a: Value, b: Value): Value => this.binary("v128.and", a, b);
-  orBits = (a: Value, b: Value): Value => this.binary("v128.or", a, b);
-  xorBits = (a: Value, b: Value): Value => this.binary("v128.xor", a, b);
+  lt = (a: Value, b: Value): Mask => this.op("f64x2.lt", a, b);
+  le = (a: Value, b: Value): Mask => this.op("f64x2.le", a, b);
+  eq = (a: Value, b: Value): Mask => this.op("f64x2.eq", a, b);
+  ne = (a: Value, b: Value): Mask => this.op("f64x2.ne", a, b);
+  gt = (a: Value, b: Value): Mask => this.op("f64x2.gt", a, b);
+  ge = (a: Value, b: Value): Mask => this.op("f64x2.ge", a, b);
+  and = (a: Mask, b: Mask): Mask => this.op("v128.and", a, b);
+  or = (a: Mask, b: Mask): Mask => this.op("v128.or", a, b);
+  andNot = (a: Mask, b: Mask): Mask => this.op("v128.andnot", a, b);
+  not = (a: Mask): Mask => this.op("v128.not", a);
+  addBits = (a: Value, b: Value): Value => this.op("i64x2.add", a, b);
+  subBits = (a: Value, b: Value): Value => this.op("i64x2.sub", a, b);
+  andBits = (a: Value, b: Value): Value => this.op("v128.and", a, b);
+  orBits = (a: Value, b: Value): Value => this.op("v128.or", a, b);
+  xorBits = (a: Value, b: Value): Value => this.op("v128.xor", a, b);
   shiftLeft = (a: Value, count: number): Value => this.shift("i64x2.shl", a, count);
   shiftRight = (a: Value, count: number): Value => this.shift("i64x2.shr_u", a, count);
 
@@ -116,10 +116,8 @@ export class LaneCode extends LaneValues implements StepBuilder {
     return this.#signed(this.floor(this.abs(a)), a);
   }
 
-  select = (mask: Mask, a: Value, b: Value): Value => {
-    // Masks have all bits of a lane set or none, for which the relaxed instruction is exact.
-    return this.#ternary("i64x2.relaxed_laneselect", a, b, mask);
-  };
+  // Masks have all bits of a lane set or none, for which the relaxed instruction is exact.
+  select = (mask: Mask, a: Value, b: Value): Value => this.op("i64x2.relaxed_laneselect", a, b, mask);
 
   min(a: Value, b: Value): Value {
     // For equal values the bits are joined, so that the sign of a zero survives; a null contributes its bits in both
@@ -158,7 +156,7 @@ export class LaneCode extends LaneValues implements StepBuilder {
   }
 
   keepOrZero(mask: Mask, x: Value): Value {
-    return this.binary("v128.and", mask, x);
+    return this.op("v128.and", mask, x);
   }
 
   repeat(
@@ -200,12 +198,12 @@ export class LaneCode extends LaneValues implements StepBuilder {
    * whose rounding changes no result.
    */
   fusedMultiplyAdd(a: Value, b: Value, c: Value): Value {
-    return this.#ternary("f64x2.relaxed_madd", a, b, c);
+    return this.op("f64x2.relaxed_madd", a, b, c);
   }
 
   /** `c - a * b`, with one or two roundings. */
   fusedMultiplySubtract(a: Value, b: Value, c: Value): Value {
-    return this.#ternary("f64x2.relaxed_nmadd", a, b, c);
+    return this.op("f64x2.relaxed_nmadd", a, b, c);
   }
 
   /** `x` with the sign of `a`; `x` must be NaN, 0 or of that sign. */
@@ -213,31 +211,17 @@ export class LaneCode extends LaneValues implements StepBuilder {
     return this.orBits(x, this.andBits(a, this.number(-0)));
   }
 
-  #unary(name: PlainName, a: Value | Mask): Vectors {
+  /** Emits an instruction for each vector. */
+  op(name: PlainName, ...values: readonly (Value | Mask)[]): Vectors {
     return this.take((part) => {
-      this.push(a, part);
-      this.code.op(name);
-    });
-  }
-
-  #ternary(name: PlainName, a: Value, b: Value, c: Value | Mask): Vectors {
-    return this.take((part) => {
-      this.push(a, part).push(b, part).push(c, part);
+      for (const value of values) this.push(value, part);
       this.code.op(name);
     });
   }
 
   #arithmetic(name: PlainName, a: Value, b: Value, fold: (a: number, b: number) => number): Value {
     const [x, y] = [this.constantOf(a), this.constantOf(b)];
-    return x === null || y === null ? this.binary(name, a, b) : this.number(fold(x, y));
-  }
-
-  /** Emits an instruction without a method of its own. */
-  binary(name: PlainName, a: Value | Mask, b: Value | Mask): Vectors {
-    return this.take((part) => {
-      this.push(a, part).push(b, part);
-      this.code.op(name);
-    });
+    return x === null || y === null ? this.op(name, a, b) : this.number(fold(x, y));
   }
 
   /** Emits a shift without a method of its own. */

@@ -67,20 +67,19 @@ export class ModuleBuilder {
   }
 
   #encodeImports(bytes: Bytes, memoryPages: number): void {
-    for (const { name, type } of this.#imports) {
+    const add = (name: string, ...kind: readonly number[]) => {
       bytes.counted(utf8("host"));
       bytes.counted(utf8(name));
-      bytes.byte(0);
+      bytes.append(kind);
+    };
+    for (const { name, type } of this.#imports) {
+      add(name, 0);
       bytes.unsigned(type);
     }
-    bytes.counted(utf8("host"));
-    bytes.counted(utf8("memory"));
-    bytes.append([2, 3]); // memory with a maximum, shared
+    add("memory", 2, 3); // with a maximum, shared
     bytes.unsigned(memoryPages);
     bytes.unsigned(memoryPages);
-    bytes.counted(utf8("host"));
-    bytes.counted(utf8("scratch"));
-    bytes.append([3, VALUE_TYPES.i32, 0]);
+    add("scratch", 3, VALUE_TYPES.i32, 0);
   }
 
   #typeOf({ parameters, results }: Signature): number {

@@ -55,15 +55,15 @@ export function countKeysBelow(
       [isTied, counts] = half.scope((): [Vectors, Vectors] => {
         const key = half.loadAt(window, offset + k * SLOT_BYTES);
         // Masks are -1 as integers: subtracting them counts.
-        const isBelow = half.binary("i32x4.gt_s", key, today);
-        const isEqual = half.binary("i32x4.eq", key, today);
-        return [half.binary("v128.or", isTied, isEqual), half.binary("i32x4.sub", counts, isBelow)];
+        const isBelow = half.op("i32x4.gt_s", key, today);
+        const isEqual = half.op("i32x4.eq", key, today);
+        return [half.op("v128.or", isTied, isEqual), half.op("i32x4.sub", counts, isBelow)];
       });
     half.storeAt(slot, offset, today);
     const below = on.doublesOf(spread(half, counts));
     on.assign(result, on.add(on.add(below, below), on.number(1)));
     // A null equals earlier nulls.
-    const isThere = half.binary("i32x4.gt_s", today, half.bits(NULLS));
+    const isThere = half.op("i32x4.gt_s", today, half.bits(NULLS));
     half.ifAny(half.and(isTied, isThere), () => on.scope(() => on.assign(result, ofTied())));
   });
   return result;

@@ -30,23 +30,24 @@ export function laidOutLanes(laneCount: number): number {
 }
 
 /**
- * Where each lane of a row goes when lanes are arranged by group, groups in the order of their codes (counting sort).
- * Public numbers are offsets from the address of the scratch space. The layout is kept while the row of codes stays the
- * same; the emitted function returns 1 where the codes are too large.
+ * Where each lane of a row goes when lanes are arranged by group, groups in the order of their codes (counting sort). The
+ * layout is kept while the row of codes stays the same; the emitted function returns 1 where the codes are too large.
  */
 export class GroupLayout {
-  /** Byte offset of each lane's place from the first place, i32; lanes without a group share the place `nowhere`. */
-  readonly places: number;
-  /** For each lane the offset of its group's entry among the segments, i32; the end for lanes without a group. */
-  readonly entries: number;
-  /** Start and length of each group's segment in bytes, i32 each. */
-  readonly segments: number;
-  /** The length of all entries of segments in bytes, i32. */
-  readonly segmentBytes: number;
+  /** Address of the scratch space. */
+  readonly base: I32Local;
+  /** Byte offset of each lane's place from the first place; lanes without a group share the place `nowhere`. */
+  readonly places: Pointer<"i32">;
+  /** For each lane the offset of its group's entry among the segments; the end for lanes without a group. */
+  readonly entries: Pointer<"i32">;
+  /** Start and length of each group's segment in bytes. */
+  readonly segments: Pointer<"i32">;
+  /** The length of all entries of segments in bytes. */
+  readonly segmentBytes: Pointer<"i32">;
   /** The values in their places; padding of a segment is null. */
-  readonly values: number;
+  readonly values: Pointer<"f64">;
   /** The results in their places; that of `nowhere` is null. All layouts share them. */
-  readonly results: number;
+  readonly results: Pointer<"f64">;
   readonly nowhere: number;
   readonly #codesMax: number;
   readonly #laneCount: number;
@@ -55,9 +56,8 @@ export class GroupLayout {
   readonly #codes: Pointer<"f64">;
   readonly #isMade: Pointer<"i32">;
   readonly #codesBefore: Pointer<"f64">;
-  /** For each code the next place and the segment's entry, i32 each; at first the number of lanes. */
-  readonly #counters: number;
-  readonly #base: I32Local;
+  /** For each code the next place and the segment's entry; at first the number of lanes. */
+  readonly #counters: Pointer<"i32">;
   readonly #i: I32Local;
 
   /**
@@ -67,27 +67,30 @@ export class GroupLayout {
   constructor(laneCount: number, column: number, codes: I32, scratch: RowScratch, someLanes?: I32) {
     const lanes = laidOutLanes(laneCount) + (someLanes ? STEP_LANES : 0);
     const kept = someLanes ? `of shares of ${column}` : column;
-    const part = (name: string, bytes: number) => scratch.part(`group ${name} ${kept}`, bytes);
-    [this.#base, this.#i] = locals(codes.code, "i32", 2);
+    [this.base, this.#i] = locals(codes.code, "i32", 2);
+    const { base } = this;
+    const part = <T extends "i32" | "f64">(name: string, type: T, bytes: number) =>
+      new Pointer(base, type, scratch.part(`group ${name} ${kept}`, bytes));
     this.#laneCount = laneCount;
     this.#lanes = someLanes ?? laneCount;
     this.#codes = new Pointer(codes, "f64");
     // Every lane may be in its own group, which fills a step.
     this.nowhere = laneCount * STEP_BYTES;
-    this.#isMade = new Pointer(this.#base, "i32", part("is made", INDEX_BYTES));
-    this.segmentBytes = part("segment bytes", INDEX_BYTES);
-    this.#codesBefore = new Pointer(this.#base, "f64", part("codes", lanes * VALUE_BYTES));
-    this.places = part("places", lanes * INDEX_BYTES);
-    this.entries = part("entries", lanes * INDEX_BYTES);
-    this.segments = part("segments", (laneCount + 1) * SEGMENT_ENTRY_BYTES);
-    this.values = part("values", this.nowhere + VALUE_BYTES);
-    this.results = scratch.part("group results", this.nowhere + VALUE_BYTES);
+    this.#isMade = part("is made", "i32", INDEX_BYTES);
+    this.segmentBytes = part("segment bytes", "i32", INDEX_BYTES);
+    this.#codesBefore = part("codes", "f64", lanes * VALUE_BYTES);
+    this.places = part("places", "i32", lanes * INDEX_BYTES);
+    this.entries = part("entries", "i32", lanes * INDEX_BYTES);
+    this.segments = part("segments", "i32", (laneCount + 1) * SEGMENT_ENTRY_BYTES);
+    this.values = part("values", "f64", this.nowhere + VALUE_BYTES);
+    this.results = new Pointer(base, "f64", scratch.part("group results", this.nowhere + VALUE_BYTES));
     this.#codesMax = Math.max(1024, 2 * laneCount);
-    this.#counters = scratch.part("group counters", this.#codesMax * SEGMENT_ENTRY_BYTES);
+    const counters = scratch.part("group counters", this.#codesMax * SEGMENT_ENTRY_BYTES);
+    this.#counters = new Pointer(base, "i32", counters);
   }
 
   emit(): void {
-    const base = this.#base;
+    const { base } = this;
     base.set(scratchAddress(base.code));
     base.code.block((done) => {
       when(this.#isMade.load().eq(this.#made), () => {
@@ -98,7 +101,7 @@ export class GroupLayout {
       this.#countLanes(largest);
       this.#layOutSegments(largest);
       this.#placeLanes();
-      new Pointer(base, "f64", this.results + this.nowhere).store(Number.NaN);
+      this.results.from(base, this.nowhere / VALUE_BYTES).store(Number.NaN);
       this.#isMade.store(this.#made);
     });
   }
@@ -110,8 +113,7 @@ export class GroupLayout {
 
   /** Compares the codes with those of the stored layout; the result is 1 if they differ, else 0. */
   #emitIsDifferent(): I32 {
-    const base = this.#base;
-    const { code } = base;
+    const { code } = this.base;
     const difference = code.locals.add("v128");
     const isOdd = typeof this.#lanes === "number" && this.#lanes % 2 === 1;
     const last = this.#laneCount - 1;
@@ -125,13 +127,13 @@ export class GroupLayout {
     if (pairs !== 0) forEach(this.#i, pairs, compare, 2);
     const differ = new Expression(code, "i32", () => code.get(difference).op("v128.any_true"));
     if (!isOdd) return differ;
-    const lastBefore = new Pointer(base, "i64", this.#codesBefore.offset + last * VALUE_BYTES).load();
+    const lastBefore = new Pointer(this.base, "i64", this.#codesBefore.offset + last * VALUE_BYTES).load();
     return differ.or(new Pointer(this.#codes.base, "i64", last * VALUE_BYTES).load().ne(lastBefore));
   }
 
   /** Runs the body for each lane, with its code in a local if it has one. */
   #forLanes(body: (group: I32) => void, otherwise?: () => void): void {
-    const { code } = this.#base;
+    const { code } = this.base;
     const [value] = locals(code, "f64", 1);
     const [group] = locals(code, "i32", 1);
     const withGroup = () => {
@@ -145,9 +147,9 @@ export class GroupLayout {
 
   /** Keeps the codes and finds the largest. */
   #findLargest(): I32 {
-    const { code } = this.#base;
+    const { code } = this.base;
     const [largest] = locals(code, "i32", 1);
-    const before = this.#base.add(this.#codesBefore.offset);
+    const before = this.base.add(this.#codesBefore.offset);
     copyBytes(before, this.#codes.base, times(this.#lanes, VALUE_BYTES));
     largest.set(0);
     this.#forLanes((group) => largest.set(largest.gt(group).select(largest, group)));
@@ -155,45 +157,35 @@ export class GroupLayout {
     return largest;
   }
 
-  /** Where the next lane of a group goes, or before that the number of its lanes. */
-  #placeOf(address: I32): Pointer<"i32"> {
-    return new Pointer(address, "i32", this.#counters);
-  }
-
-  /** The segment's entry of a group. */
-  #entryOf(address: I32): Pointer<"i32"> {
-    return new Pointer(address, "i32", this.#counters + INDEX_BYTES);
-  }
-
   /** Address of a group's counters, without their offset. */
   #addressOf(group: I32): I32 {
-    return this.#base.add(group.shiftLeft(3));
+    return this.base.add(group.shiftLeft(3));
   }
 
   #countLanes(largest: I32): void {
     const [address] = locals(largest.code, "i32", 1);
-    clearBytes(this.#base.add(this.#counters), largest.add(1).shiftLeft(3));
+    const count = this.#counters.from(address);
+    clearBytes(this.base.add(count.offset), largest.add(1).shiftLeft(3));
     this.#forLanes((group) => {
-      const count = this.#placeOf(address).load().add(1);
-      this.#placeOf(address.tee(this.#addressOf(group))).store(count);
+      count.from(address.tee(this.#addressOf(group))).store(count.load().add(1));
     });
   }
 
   /** Turns the numbers of lanes into segment starts, and fills the segments with null. */
   #layOutSegments(largest: I32): void {
-    const base = this.#base;
+    const { base, segments } = this;
     const { code } = base;
     const [group, address, entry, start, bytes, end] = locals(code, "i32", 6);
-    const segments = new Pointer(base, "i32", this.segments);
+    const counter = this.#counters.from(address);
     const clearPair = () => {
-      base.add(start).push().f64(Number.NaN).op("f64x2.splat").memory("v128.store", this.values);
+      base.add(start).push().f64(Number.NaN).op("f64x2.splat").memory("v128.store", this.values.offset);
     };
     const layOutSegment = () => {
       // Whole steps.
       const bytesAndMore = bytes.shiftLeft(3).add(STEP_BYTES - 1);
       bytes.set(bytesAndMore.and(-STEP_BYTES));
-      this.#placeOf(address).store(start);
-      this.#entryOf(address).store(entry);
+      counter.store(start);
+      counter.from(address, 1).store(entry);
       segments.from(address.tee(base.add(entry))).store(start);
       segments.from(address, 1).store(bytes);
       entry.set(entry.add(SEGMENT_ENTRY_BYTES));
@@ -204,27 +196,26 @@ export class GroupLayout {
     start.set(0);
     entry.set(0);
     code.loop((again) => {
-      const laneCount = this.#placeOf(address.tee(this.#addressOf(group))).load();
+      const laneCount = counter.from(address.tee(this.#addressOf(group))).load();
       when(bytes.tee(laneCount), layOutSegment);
       group.tee(group.add(1)).le(largest).branchTo(again);
     });
-    new Pointer(base, "i32", this.segmentBytes).store(entry);
+    this.segmentBytes.store(entry);
   }
 
   #placeLanes(): void {
-    const base = this.#base;
+    const { base, places, entries } = this;
     const [address, place] = locals(base.code, "i32", 2);
-    const places = new Pointer(base, "i32", this.places);
-    const entries = new Pointer(base, "i32", this.entries);
+    const counter = this.#counters.from(address);
     const placeInGroup = (group: I32) => {
-      const next = place.tee(this.#placeOf(address).load()).add(VALUE_BYTES);
-      this.#placeOf(address.tee(this.#addressOf(group))).store(next);
+      const next = place.tee(counter.load()).add(VALUE_BYTES);
+      counter.from(address.tee(this.#addressOf(group))).store(next);
       places.at(this.#i).store(place);
-      entries.at(this.#i).store(this.#entryOf(address).load());
+      entries.at(this.#i).store(counter.from(address, 1).load());
     };
     const placeNowhere = () => {
       places.at(this.#i).store(this.nowhere);
-      entries.at(this.#i).store(new Pointer(base, "i32", this.segmentBytes).load());
+      entries.at(this.#i).store(this.segmentBytes.load());
     };
     this.#forLanes(placeInGroup, placeNowhere);
     if (typeof this.#lanes !== "number") return;

@@ -2,15 +2,13 @@ import type { Code } from "../../emit/code.ts";
 import { type I32, locals, Pointer } from "../../emit/expressions.ts";
 import { forEach, forRest } from "../../emit/loops.ts";
 import { rowParameters } from "../layout/row_parameters.ts";
-import { scratchAddress } from "../layout/row_scratch.ts";
 import { type GroupLayout, laidOutLanes, MOVED_LANES, SEGMENT_ENTRY_BYTES } from "./group_layout.ts";
 
 /** Emits code that computes the statistic of each group's segment. */
 export function emitGroups(code: Code, laneCount: number, layout: GroupLayout, statistic: number): void {
   const { input, output, node } = rowParameters(code);
-  const [base, values, results, segment, end, start] = locals(code, "i32", 6);
-  const places = new Pointer(base, "i32", layout.places);
-  const segments = new Pointer(base, "i32", layout.segments);
+  const { base, places, segments } = layout;
+  const [values, results, segment, end, start] = locals(code, "i32", 5);
   type F64Pointer = Pointer<"f64">;
   /** Runs the body for every lane, with its value in the row and that in its place. */
   const forLanes = (row: I32, placed: I32, move: (ofRow: F64Pointer, inPlace: F64Pointer) => void) => {
@@ -22,11 +20,11 @@ export function emitGroups(code: Code, laneCount: number, layout: GroupLayout, s
     };
     forEach(i, laidOutLanes(laneCount), moveStep, MOVED_LANES);
   };
-  values.set(base.tee(scratchAddress(code)).add(layout.values));
-  results.set(base.add(layout.results));
+  values.set(base.add(layout.values.offset));
+  results.set(base.add(layout.results.offset));
   forLanes(input, values, (ofRow, inPlace) => inPlace.store(ofRow.load()));
   segment.set(base);
-  end.set(base.add(new Pointer(base, "i32", layout.segmentBytes).load()));
+  end.set(base.add(layout.segmentBytes.load()));
   const callStatistic = () => {
     start.set(segments.from(segment).load());
     values.add(start).push();

@@ -107,35 +107,27 @@ export class SegmentCode extends LaneCode {
   }
 
   /** Joins the lanes of accumulators. */
-  foldAll<N extends string>(
-    accumulators: Readonly<Record<N, Value>>,
-    join: (on: LaneCode, a: Record<N, Value>, b: Record<N, Value>) => Record<N, Value>,
-  ): Record<N, Value> {
+  foldAll(
+    accumulators: readonly Value[],
+    join: (on: LaneCode, a: readonly Value[], b: readonly Value[]) => readonly Value[],
+  ): readonly Value[] {
     const { single } = this;
-    const parts = this.forParts((part) =>
-      mapValues(accumulators, (x) => single.take(() => this.push(x, part))),
+    const parts = this.forParts((part): readonly Value[] =>
+      accumulators.map((x) => single.take(() => this.push(x, part))),
     );
     const vectors = parts.reduce((a, b) => join(single, a, b));
     const spread = (lane: 0 | 1) =>
-      mapValues(vectors, (x) =>
+      vectors.map((x) =>
         single.take(() => single.push(x, 0).code.extractLane("f64", lane).op("f64x2.splat")),
       );
     return join(single, spread(0), spread(1));
   }
 
   fold(x: Value, join: (on: LaneCode, a: Value, b: Value) => Value): Value {
-    return this.foldAll({ x }, (on, a, b) => ({ x: join(on, a.x, b.x) })).x;
+    return this.foldAll([x], (on, [a], [b]) => [join(on, a!, b!)])[0]!;
   }
 
   sum(x: Value): Value {
     return this.fold(x, (on, a, b) => on.add(a, b));
   }
-}
-
-function mapValues<N extends string>(
-  values: Readonly<Record<N, Value>>,
-  become: (x: Value) => Value,
-): Record<N, Value> {
-  const names = Object.keys(values) as N[];
-  return Object.fromEntries(names.map((name) => [name, become(values[name])])) as Record<N, Value>;
 }

@@ -122,7 +122,7 @@ export class SortEntries {
         const size = on.abs(x);
         const orNone = on.select(on.gt(size, on.number(0)), size, infinity);
         on.assign(smallest, on.pmin(smallest, orNone));
-        on.assign(counts, on.binary("i64x2.sub", counts, on.eq(x, x)));
+        on.assign(counts, on.op("i64x2.sub", counts, on.eq(x, x)));
       });
     });
     [counts, smallest, least, largest].forEach((x, place) => {
@@ -183,7 +183,7 @@ export class SortEntries {
   #storeLowAddresses(on: LaneCode, heads: Value, base: Value): void {
     const low = on.andBits(heads, on.bits((this.#digitMask << 32n) | this.#digitMask));
     this.#find(this.#sort.base, true);
-    const counters = on.binary("i32x4.add", on.shift("i32x4.shl", low, COUNTER_SHIFT), base);
+    const counters = on.op("i32x4.add", on.shift("i32x4.shl", low, COUNTER_SHIFT), base);
     on.storeAt(this.#address, this.#sort.at.lowAddresses.offset, counters);
   }
 
@@ -215,7 +215,7 @@ export class SortEntries {
 function keyOf(on: LaneCode, x: Value, gap: Value): Value {
   const magnitude = on.subBits(on.abs(x), gap);
   const orZero = on.keepOrZero(on.ne(x, on.number(0)), magnitude);
-  return on.binary("v128.xor", orZero, on.lt(x, on.number(0)));
+  return on.op("v128.xor", orZero, on.lt(x, on.number(0)));
 }
 
 const magnitude = (x: F64) => x.to("f64.abs");

@@ -62,7 +62,7 @@ export class SortedRuns {
         const [own, next] = [on.loadAt(address, offset), on.loadAt(address, offset + bytes)];
         // Heads may differ in bits that did not fit: such lanes are already in order, which is found out later.
         const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), laneBits);
-        on.pushAny(on.binary("i32x4.eq", difference, on.bits(0n)));
+        on.pushAny(on.op("i32x4.eq", difference, on.bits(0n)));
       });
       base.code.if(() => this.#listStep(i, address));
     };

@@ -152,7 +152,7 @@ function emitSelection(
       const first = half.takeSame();
       address.set(shared.add(bits.shiftLeft(Math.log2(PLACES_BYTES))));
       to.set(indices.addressOf(own));
-      half.storeAt(to, indices.offset, half.binary("i32x4.add", half.loadAt(address, 0), first));
+      half.storeAt(to, indices.offset, half.op("i32x4.add", half.loadAt(address, 0), first));
     });
     own.set(own.add(bits.to("i32.popcnt")));
   };

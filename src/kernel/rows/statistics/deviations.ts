@@ -10,15 +10,14 @@ import {
 } from "../../../rolling/double_double.ts";
 import type { SegmentCode } from "../layout/segment.ts";
 import { clamp, storeRounded } from "./rounded_results.ts";
-import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sums.ts";
+import { emitSum, type RowSum } from "./row_sums.ts";
 
 /** Error of the operations after a mean or a difference from it, as a share of the bound of the values. */
 const DEVIATION_ERROR = 2 ** -99;
 
 /** Emits the values minus their mean, clamped to -limit .. limit unless that is 0. */
 export function emitDeviations(on: SegmentCode, limit: number): void {
-  const magnitudes = emitMagnitudes(on);
-  const { mean, error } = emitMean(on, magnitudes, emitSum(on, magnitudes));
+  const { mean, error } = emitMean(on, emitSum(on));
   const { high, low } = on.spreadPair(mean);
   const margin = on.spread(error);
   const deviationOf = (x: Value) => {
@@ -31,7 +30,7 @@ export function emitDeviations(on: SegmentCode, limit: number): void {
 
 /** Emits the sum of the values in every lane that has one. */
 export function emitRowSum(on: SegmentCode): void {
-  const { sum, error } = emitSum(on, emitMagnitudes(on));
+  const { sum, error } = emitSum(on);
   on.giveUpIf(on.single, on.single.not(isCertain(on.single, sum, error)));
   on.fill(sum.high);
 }
@@ -39,20 +38,15 @@ export function emitRowSum(on: SegmentCode): void {
 /** Emits the mean of the values in every lane that has one. */
 export function emitRowMean(on: SegmentCode): void {
   const { single } = on;
-  const magnitudes = emitMagnitudes(on);
-  const total = emitSum(on, magnitudes);
-  const { mean, error } = emitMean(on, magnitudes, total);
+  const total = emitSum(on);
+  const { mean, error } = emitMean(on, total);
   const isInexact = single.gt(total.error, single.number(0));
   on.giveUpIf(single, single.and(isInexact, single.not(isCertain(single, mean, error))));
-  on.fill(roundedQuotient(single, total.sum, magnitudes.count));
+  on.fill(roundedQuotient(single, total.sum, total.count));
 }
 
 /** The mean as a pair, with a bound on its error: 0 where two doubles hold the mean exactly. */
-function emitMean(
-  on: SegmentCode,
-  { count, bound }: Magnitudes,
-  { sum, error }: RowSum,
-): { mean: Pair; error: Value } {
+function emitMean(on: SegmentCode, { count, bound, sum, error }: RowSum): { mean: Pair; error: Value } {
   const { single } = on;
   const zero = single.number(0);
   const high = single.div(sum.high, count);

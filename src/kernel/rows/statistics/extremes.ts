@@ -12,7 +12,7 @@ const QUOTIENT_ERROR = 2 ** -97;
 export function emitRowCount(on: SegmentCode): void {
   const counts = on.copy(on.bits(0n));
   on.forLanes((x) => {
-    on.assign(counts, on.binary("i64x2.sub", counts, on.eq(x, x)));
+    on.assign(counts, on.op("i64x2.sub", counts, on.eq(x, x)));
   });
   on.fill(emitCount(on, counts));
 }

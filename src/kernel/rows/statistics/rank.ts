@@ -109,8 +109,8 @@ function emitDigitCount({ base, at, digitBits, library }: SortFrame): I32 {
       const own = on.loadAt(address, at.highCounters.offset);
       const next = on.loadAt(address, at.highCounters.offset + COUNTER_BYTES);
       // -1 where no lane lies between the places of a digit and the next one.
-      const isEmpty = on.binary("i32x4.eq", own, next);
-      on.assign(sum, on.binary("i32x4.add", sum, isEmpty));
+      const isEmpty = on.op("i32x4.eq", own, next);
+      on.assign(sum, on.op("i32x4.add", sum, isEmpty));
     });
   };
   forEach(offset, COUNTER_BYTES * counters, countTurn, COUNTER_BYTES * perTurn);

@@ -15,24 +15,17 @@ import type { SegmentCode } from "../layout/segment.ts";
 
 const EXPONENT_BITS = 0x7ff0000000000000n;
 
-export interface Magnitudes {
-  /** Number of values, above 0. */
-  readonly count: Value;
-  /** A power of two above every value. */
-  readonly bound: Value;
-}
-
 /**
  * Counts the values and bounds their magnitudes. Without values the results of the segment are null; larger or smaller
  * magnitudes use the reference.
  */
-export function emitMagnitudes(on: SegmentCode): Magnitudes {
+function emitMagnitudes(on: SegmentCode): Pick<RowSum, "count" | "bound"> {
   const { single } = on;
   const magnitudes = on.copy(on.number(0));
   const counts = on.copy(on.bits(0n));
   on.forLanes((x) => {
     on.assign(magnitudes, on.pmax(magnitudes, on.abs(x)));
-    on.assign(counts, on.binary("i64x2.sub", counts, on.eq(x, x)));
+    on.assign(counts, on.op("i64x2.sub", counts, on.eq(x, x)));
   });
   const count = emitCount(on, counts);
   on.finishIf(single.eq(count, single.number(0)), () => on.fill(single.null));
@@ -59,6 +52,10 @@ export function emitCount(on: SegmentCode, counts: Value): Value {
 }
 
 export interface RowSum {
+  /** Number of values, above 0. */
+  readonly count: Value;
+  /** A power of two above every value. */
+  readonly bound: Value;
   readonly sum: Pair;
   /** Bound on the error of the sum; 0 if it is exact. */
   readonly error: Value;
@@ -67,8 +64,9 @@ export interface RowSum {
 }
 
 /** The sum of the values, or of their magnitudes. */
-export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = false): RowSum {
+export function emitSum(on: SegmentCode, ofMagnitudes = false): RowSum {
   const { single } = on;
+  const { count, bound } = emitMagnitudes(on);
   const factors = splitFactors(headBitsOf(on.laneCountMax));
   const constant1 = on.spread(single.mul(bound, single.number(factors.first)));
   const constant2 = on.spread(single.mul(bound, single.number(factors.second)));
@@ -101,7 +99,7 @@ export function emitSum(on: SegmentCode, { bound }: Magnitudes, ofMagnitudes = f
     single.assign(lowWithTails, sum);
     single.assign(smallest, tails.least);
   });
-  return { sum: twoSum(single, high, lowWithTails), error, smallest };
+  return { count, bound, sum: twoSum(single, high, lowWithTails), error, smallest };
 }
 
 interface Tails {

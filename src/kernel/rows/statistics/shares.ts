@@ -3,7 +3,7 @@ import type { Value } from "../../../operator/lowering.ts";
 import { over, twoProduct } from "../../../rolling/double_double.ts";
 import type { SegmentCode } from "../layout/segment.ts";
 import { storeRounded, withoutNegativeZero } from "./rounded_results.ts";
-import { emitMagnitudes, emitSum } from "./row_sums.ts";
+import { emitSum } from "./row_sums.ts";
 
 /** Relative errors of the operations on pairs, with a wide margin. */
 const QUOTIENT_ERROR = 2 ** -97;
@@ -17,7 +17,7 @@ export function hasShares(factor: number): boolean {
 /** Emits the values times the factor, divided by the sum of their magnitudes; null where that is 0. */
 export function emitShares(on: SegmentCode, factor: number): void {
   const { single } = on;
-  const { sum, error, smallest } = emitSum(on, emitMagnitudes(on), true);
+  const { sum, error, smallest } = emitSum(on, true);
   const zero = single.number(0);
   on.finishIf(single.eq(sum.high, zero), () => on.fill(single.null));
   const isInexact = single.gt(error, zero);

@@ -13,7 +13,7 @@ import {
 import type { LaneCode } from "../../emit/lane_code.ts";
 import type { SegmentCode } from "../layout/segment.ts";
 import { clamp, multiplyAdd, storeRounded, timesPair, withoutNegativeZero } from "./rounded_results.ts";
-import { emitMagnitudes, emitSum, type Magnitudes, type RowSum } from "./row_sums.ts";
+import { emitSum, type RowSum } from "./row_sums.ts";
 
 /** Relative errors of the operations on pairs, with a wide margin. */
 const SCORE_ERROR = 2 ** -96;
@@ -21,12 +21,7 @@ const SCORE_ERROR = 2 ** -96;
 /** Error of a deviation from an inexact sum, as a share of count times bound. */
 const DEVIATION_ERROR = 2 ** -101;
 
-/** The number of values, their sum, and a bound on its error: 0 if it is exact. */
-export interface Total {
-  readonly count: Value;
-  readonly sum: Pair;
-  readonly error: Value;
-}
+export type Total = Pick<RowSum, "count" | "sum" | "error">;
 
 /**
  * Deviations from the mean, times the number n of values: `n * x - sum`. They are exact if the sum is: the sum, and its
@@ -119,11 +114,11 @@ export function emitDeviationsTimesCount(on: SegmentCode): Deviations {
 /** Emits the sum of at least two values; the results are null for fewer. */
 export function emitTotal(on: SegmentCode): Total {
   const { single } = on;
-  const magnitudes = emitMagnitudes(on);
-  const { count } = magnitudes;
+  const { count, bound, sum, error } = emitSum(on);
   on.finishIf(single.lt(count, single.number(2)), () => on.fill(single.null));
-  const total = emitSum(on, magnitudes);
-  return { count, sum: total.sum, error: emitDeviationError(on, magnitudes, total) };
+  const rounding = single.mul(single.mul(count, bound), single.number(DEVIATION_ERROR));
+  const zero = single.number(0);
+  return { count, sum, error: single.select(single.eq(error, zero), zero, single.add(error, rounding)) };
 }
 
 export function emitDeviationOf(on: SegmentCode, { count, sum }: Total): Deviations["of"] {
@@ -155,13 +150,6 @@ export function emitBound(
   return { ...total, squares, relative, of };
 }
 
-function emitDeviationError(on: SegmentCode, { count, bound }: Magnitudes, { error }: RowSum): Value {
-  const { single } = on;
-  const rounding = single.mul(single.mul(count, bound), single.number(DEVIATION_ERROR));
-  const isExact = single.eq(error, single.number(0));
-  return single.select(isExact, single.number(0), single.add(error, rounding));
-}
-
 /**
  * The sum of the squares as a pair. Rounding errors of the sum and of the squares are added up separately: with m turns
  * of the loop their sum is off by less than (m + 5)^2 * 2^-105 of the sum.
@@ -179,9 +167,9 @@ export function emitSquares(on: SegmentCode, of: Deviations["of"]): Pair {
     on.assign(highs, sum.high);
     on.assign(lows, on.add(lows, on.add(sum.low, rest)));
   });
-  const { high, low } = on.foldAll({ high: highs, low: lows }, (one, a, b) => {
-    const sum = twoSum(one, a.high, b.high);
-    return { high: sum.high, low: one.add(one.add(a.low, b.low), sum.low) };
+  const [high, low] = on.foldAll([highs, lows], (one, [aHigh, aLow], [bHigh, bLow]) => {
+    const sum = twoSum(one, aHigh!, bHigh!);
+    return [sum.high, one.add(one.add(aLow!, bLow!), sum.low)];
   });
-  return twoSum(on.single, high, low);
+  return twoSum(on.single, high!, low!);
 }
