@@ -142,7 +142,8 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     conditions: readonly boolean[] | undefined,
   ): Promise<Promise<void>[]> {
     const running: Promise<void>[] = [];
-    for (let done = 0; done < block.rowCount && !signal?.aborted; ) {
+    for (let done = 0; done < block.rowCount; ) {
+      signal?.throwIfAborted();
       const rowCount = Math.min(block.rowCount - done, this.#rowsAtOnce());
       await this.openPlan.room();
       const { row, generation } = this.openPlan.next;

@@ -223,6 +223,26 @@ describe("many calls at a time", () => {
     expect(engine.memory.managedBytes).toBe(0);
   });
 
+  test("one of them aborted at any moment: it rejects, or gives what it gives alone", async () => {
+    const expected = await alone(first, small);
+    const ends = { done: 0, enough: 0 };
+    for (let moment = 0; moment < 60; moment++) {
+      const controller = new AbortController();
+      const running = engine.evaluate(first, small, { signal: controller.signal }).then(
+        (table) => {
+          expect(digestOf(table), `aborted after ${moment} turns`).toBe(expected);
+          return "done" as const;
+        },
+        (error: Error) => error.message as "enough",
+      );
+      for (let turn = 0; turn < moment; turn++) await new Promise<void>((done) => setImmediate(done));
+      controller.abort(new Error("enough"));
+      ends[await running]++;
+    }
+    expect(ends.enough).toBeGreaterThan(0);
+    expect(ends.done + ends.enough).toBe(60);
+  });
+
   test("a stream that is left in the middle does not disturb a call beside it", async () => {
     const expected = await alone(second, tall);
     const running = engine.evaluate(second, tall);
