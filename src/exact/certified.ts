@@ -20,10 +20,7 @@ function estimated<Result>(
   columns: readonly Float64Array[],
   define: (...columns: BoundedSeries[]) => Result,
 ): Result {
-  SERIES[0].load(columns[0]!);
-  if (columns.length > 1) SERIES[1].load(columns[1]!);
-  if (columns.length > 2) SERIES[2].load(columns[2]!);
-  if (columns.length > 3) SERIES[3].load(columns[3]!);
+  for (let i = 0; i < columns.length; i++) SERIES[i]!.load(columns[i]!);
   return define(SERIES[0], SERIES[1], SERIES[2], SERIES[3]);
 }
 

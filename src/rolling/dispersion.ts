@@ -30,7 +30,10 @@ export const standardDeviation: WindowStatistic = (on, x, rows, minPeriods = nul
 
 /** The sample covariance (ddof 1). */
 export const covariance: PairStatistic = (on, x, y, rows, minPeriods = null) =>
-  ofMoments(on, [x, y], rows, minPeriods, { emit: covarianceOf, ofConstant: on.number(0) });
+  ofMoments(on, [x, y], rows, minPeriods, {
+    emit: (on, of) => overFreedom(on, of, crossMoment(on, of, 0, 1)),
+    ofConstant: on.number(0),
+  });
 
 /** The Pearson correlation; null where a series is constant. */
 export const correlation: PairStatistic = (on, x, y, rows, minPeriods = null) =>
@@ -108,12 +111,10 @@ function overFreedom(on: WindowBuilder, of: Moments, cross: BoundedPair): Bounde
   return { ...quotient, error: on.add(on.mul(cross.error, inverse), rounding) };
 }
 
-/** The sample variance (ddof 1). */
 function varianceOf(on: WindowBuilder, of: Moments): BoundedPair {
   return overFreedom(on, of, crossMoment(on, of, 0, 0));
 }
 
-/** The sample standard deviation (ddof 1). */
 function deviationOf(on: WindowBuilder, of: Moments): BoundedPair {
   const square = varianceOf(on, of);
   const { high, low, halfInverse } = squareRoot(on, square);
@@ -122,12 +123,6 @@ function deviationOf(on: WindowBuilder, of: Moments): BoundedPair {
   return { high, low, error: on.add(inherited, on.mul(high, on.number(PAIR_ERROR))) };
 }
 
-/** The sample covariance (ddof 1) of the two columns. */
-function covarianceOf(on: WindowBuilder, of: Moments): BoundedPair {
-  return overFreedom(on, of, crossMoment(on, of, 0, 1));
-}
-
-/** The Pearson correlation of the two columns. */
 function correlationOf(on: WindowBuilder, of: Moments, x: Series, y: Series): BoundedPair {
   const [a, b, c] = [crossMoment(on, of, 0, 0), crossMoment(on, of, 1, 1), crossMoment(on, of, 0, 1)];
   const usual = ratio(on, a, b, c);

@@ -25,7 +25,9 @@ const LINE_ROWS_MAX = 4096;
 
 /** Slope per row of the least-squares line. */
 export const slope: BoundedStatistic = (on, x, rows, minPeriods = null) =>
-  ofLine(on, x, rows, minPeriods, { ofConstants: on.number(0) }, (sums, at) => slopeOf(on, sums, at, rows));
+  ofLine(on, x, rows, minPeriods, { ofConstants: on.number(0) }, (sums, at) =>
+    overSpread(on, scaledSlope(on, sums, at, rows), at),
+  );
 
 /** Today's value minus that of the line. */
 export const residualOfLine: BoundedStatistic = (on, x, rows, minPeriods = null) => {
@@ -108,12 +110,7 @@ function scaledSlope(on: WindowBuilder, sums: LinearSums, at: Positions, rows: n
   return { high, low, error: withDropped(on, sums, on.mul(magnitude, on.number(PAIR_ERROR)), 2 * rows ** 3) };
 }
 
-/** Slope per row of the least-squares line. */
-function slopeOf(on: WindowBuilder, sums: LinearSums, at: Positions, rows: number): BoundedPair {
-  return overSpread(on, scaledSlope(on, sums, at, rows), at);
-}
-
-/** Today's value minus that of the line: weights of the values in the line at position d, times the spread. */
+/** Sums have the weights of the values in the line at position d, times the spread. */
 function residualOf(
   on: WindowBuilder,
   now: Value,
@@ -132,7 +129,6 @@ function residualOf(
   return overSpread(on, { high, low, error }, at);
 }
 
-/** Share of the variance that the line explains. */
 function rSquareOf(
   on: WindowBuilder,
   sums: LinearSums,

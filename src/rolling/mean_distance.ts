@@ -11,27 +11,18 @@ import {
 import { secondStep } from "./split_sums.ts";
 import type { Moments } from "./state/quadratic.ts";
 
-/** n times today's value `now` of a column less its mean; null where today's value is. */
-export function scaledDeviation(on: WindowBuilder, of: Moments, i: number, now: Value): BoundedPair {
-  const pivot = of.pivots[i]!;
-  return aboveMean(on, of, i, pivot === null ? now : on.sub(now, pivot));
-}
-
-/** n times 0 less the mean of a column. */
-export function scaledDistanceOfZero(on: WindowBuilder, of: Moments, i: number): BoundedPair {
-  const pivot = of.pivots[i]!;
-  return aboveMean(on, of, i, pivot === null ? on.number(0) : on.neg(pivot));
-}
-
 /**
- * n times a number, which is given by its difference from the pivot, less the sum of the column's deviations.
+ * n times the distance of a number from the mean of a column: n times its difference from the pivot, less the sum of the
+ * column's deviations; null where the number is.
  *
  * With step2 = bound * 2^(2h-107), h head bits, each of the at most d terms of the sum is off by step2 / 2. The product
  * is exact, as is the difference of the first parts. The second parts of the sum are below d * bound * 2^(h-54), those of
  * the rest below 2^-53 of |n * difference| and of d * bound; both are added with a rounding each, which makes less than
  * d * step2 / 2 and 2^-104 of |n * difference|.
  */
-function aboveMean(on: WindowBuilder, of: Moments, i: number, difference: Value): BoundedPair {
+export function scaledDeviation(on: WindowBuilder, of: Moments, i: number, x: Value): BoundedPair {
+  const pivot = of.pivots[i]!;
+  const difference = pivot === null ? x : on.sub(x, pivot);
   const scaled = twoProduct(on, difference, of.count);
   const distance = lessSum(on, scaled, of.sums[i]!);
   const step = on.mul(of.bounds[i]!, on.number(2 * of.windowRows * secondStep(of.headBits)));

@@ -14,7 +14,7 @@ import {
   times,
 } from "./double_double.ts";
 import { isUnchanged } from "./every_row.ts";
-import { scaledDeviation, scaledDistanceOfZero } from "./mean_distance.ts";
+import { scaledDeviation } from "./mean_distance.ts";
 import type { Moments } from "./state/quadratic.ts";
 import type { PairStatistic } from "./statistic.ts";
 
@@ -28,16 +28,14 @@ export const regressionSlope: PairStatistic = (on, y, x, rows, minPeriods = null
 /** Value at `x = 0` of the least-squares regression of `y` on `x`; null where `x` is constant. */
 export const regressionIntercept: PairStatistic = (on, y, x, rows, minPeriods = null) =>
   ofMoments(on, [y, x], rows, minPeriods, {
-    emit: (on, of) =>
-      negated(on, residualOf(on, of, scaledDistanceOfZero(on, of, 0), scaledDistanceOfZero(on, of, 1))),
+    emit: (on, of) => negated(on, residualOf(on, of, on.number(0), on.number(0))),
     ofConstant: (of) => ofFlat(on, of, x, isUnchanged(on, y, rows), on.add(y.now, on.number(0))),
   });
 
 /** Today's `y` minus its value by the least-squares regression on `x`; null where `x` is constant. */
 export const regressionResidual: PairStatistic = (on, y, x, rows, minPeriods = null) =>
   ofMoments(on, [y, x], rows, minPeriods, {
-    emit: (on, of) =>
-      residualOf(on, of, scaledDeviation(on, of, 0, y.now), scaledDeviation(on, of, 1, x.now)),
+    emit: (on, of) => residualOf(on, of, y.now, x.now),
     ofConstant: (of) => {
       // A line goes through any two points.
       const isExact = on.or(isUnchanged(on, y, rows), on.eq(of.count, on.number(2)));
@@ -74,10 +72,10 @@ function slopeOf(on: WindowBuilder, of: Moments): BoundedPair {
 }
 
 /**
- * Distance of a point from the line, where `y` and `x` are n times its distances from the means:
- * `(y - slope * x) / n`. What underflows in the product is below 2^-1000, and the error of `y` above 2^-500.
+ * Distance of a point from the line: with n times its distances from the means `(y - slope * x) / n`. What underflows in the product is below 2^-1000, and the error of `y` above 2^-500.
  */
-function residualOf(on: WindowBuilder, of: Moments, y: BoundedPair, x: BoundedPair): BoundedPair {
+function residualOf(on: WindowBuilder, of: Moments, ofY: Value, ofX: Value): BoundedPair {
+  const [y, x] = [scaledDeviation(on, of, 0, ofY), scaledDeviation(on, of, 1, ofX)];
   const slope = slopeOf(on, of);
   const explained = times(on, slope, x);
   const scaled = difference(on, y, explained);

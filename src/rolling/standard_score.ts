@@ -1,7 +1,7 @@
 import type { WindowBuilder } from "../operator/window_code.ts";
 import { crossMoment, ofMoments, ratio } from "./dispersion.ts";
 import { type BoundedPair, negated, timesNumber } from "./double_double.ts";
-import { scaledDeviation, scaledDistanceOfZero } from "./mean_distance.ts";
+import { scaledDeviation } from "./mean_distance.ts";
 import type { Moments } from "./state/quadratic.ts";
 import type { WindowStatistic } from "./statistic.ts";
 
@@ -16,7 +16,7 @@ export const standardScore: WindowStatistic = (on, x, rows, minPeriods = null) =
 /** The mean in sample standard deviations (ddof 1); null where the series is constant. */
 export const meanOverDeviation: WindowStatistic = (on, x, rows, minPeriods = null) =>
   ofMoments(on, [x], rows, minPeriods, {
-    emit: (on, of) => negated(on, inDeviations(on, of, scaledDistanceOfZero(on, of, 0))),
+    emit: (on, of) => negated(on, inDeviations(on, of, scaledDeviation(on, of, 0, on.number(0)))),
     ofConstant: on.null,
   });
 

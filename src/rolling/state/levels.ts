@@ -4,7 +4,7 @@ import type { Ring, Series, StateRows, WindowBuilder, WindowState } from "../../
 export type Extreme = "largest" | "smallest";
 
 /** Extremes of a series. */
-export interface OfSeries {
+interface OfSeries {
   readonly extreme: Extreme;
   readonly series: Series;
   /** True if a null counts as the value that never wins; else it may spread: those windows are null anyway. */
@@ -50,7 +50,8 @@ export const level: WindowState<OfLevel, Layout, Kept> = {
     ring: layout.ring(2 ** of, holds === "value" ? neverWins(extreme) : 0),
   }),
   emit(on, { ring, level: of, holds }, series) {
-    const today = holds === "value" ? valueOfToday(on, series, of) : rowOfToday(on, series, of);
+    const today =
+      holds === "value" ? valueOfToday(on, series, of) : rowOfTwo(on, series, of - 1, 2 ** (of - 1));
     on.storeRing(ring, today);
     return { today, ring };
   },
@@ -62,24 +63,24 @@ const neverWins = (extreme: Extreme): number =>
   extreme === "largest" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 
 /** The extreme of two values, +0 above -0; undefined with a null. */
-export function combine(on: WindowBuilder, extreme: Extreme, a: Value, b: Value): Value {
+function combine(on: WindowBuilder, extreme: Extreme, a: Value, b: Value): Value {
   // Both orders differ only in which of two equal values they take: joining their bits settles the sign of zero.
   return extreme === "largest"
     ? on.andBits(on.pmax(a, b), on.pmax(b, a))
     : on.orBits(on.pmin(a, b), on.pmin(b, a));
 }
 
-export const beats = (on: WindowBuilder, extreme: Extreme, newer: Value, older: Value): Mask =>
+const beats = (on: WindowBuilder, extreme: Extreme, newer: Value, older: Value): Mask =>
   extreme === "largest" ? on.gt(newer, older) : on.lt(newer, older);
 
 /** The extreme of the `2^level` rows that ended `rows` rows ago. */
-export function extremeValue(on: WindowBuilder, of: OfSeries, power: number, rows: number): Value {
+function extremeValue(on: WindowBuilder, of: OfSeries, power: number, rows: number): Value {
   if (power === 0 && !of.skipsNulls) return rows === 0 ? of.series.now : on.lag(of.series, rows);
   return keptValue(on, on.state(level, { ...of, level: power, holds: "value" }), rows);
 }
 
 /** The number of its row, the oldest of ties. */
-export function extremeRow(on: WindowBuilder, of: OfSeries, power: number, rows: number): Value {
+function extremeRow(on: WindowBuilder, of: OfSeries, power: number, rows: number): Value {
   if (power === 0) return on.sub(on.rowNumber, on.number(rows));
   return keptValue(on, on.state(level, { ...of, level: power, holds: "row" }), rows);
 }
@@ -87,26 +88,23 @@ export function extremeRow(on: WindowBuilder, of: OfSeries, power: number, rows:
 const keptValue = (on: WindowBuilder, { today, ring }: Kept, rows: number): Value =>
   rows === 0 ? today : on.loadRing(ring, rows);
 
-function valueOfToday(on: WindowBuilder, of: OfSeries, power: number): Value {
-  const { extreme, series } = of;
-  if (power === 0) return on.select(on.isNull(series.now), on.number(neverWins(extreme)), series.now);
-  return combine(
-    on,
-    extreme,
-    extremeValue(on, of, power - 1, 0),
-    extremeValue(on, of, power - 1, 2 ** (power - 1)),
-  );
+/** The extreme of two windows of `2^level` rows: of today, and of `rows` rows ago. */
+export function extremeOfTwo(on: WindowBuilder, of: OfSeries, power: number, rows: number): Value {
+  const today = extremeValue(on, of, power, 0);
+  return rows === 0 ? today : combine(on, of.extreme, today, extremeValue(on, of, power, rows));
 }
 
-function rowOfToday(on: WindowBuilder, of: OfSeries, power: number): Value {
-  const half = 2 ** (power - 1);
-  const newerWins = beats(
-    on,
-    of.extreme,
-    extremeValue(on, of, power - 1, 0),
-    extremeValue(on, of, power - 1, half),
-  );
-  return on.select(newerWins, extremeRow(on, of, power - 1, 0), extremeRow(on, of, power - 1, half));
+/** The number of its row. */
+export function rowOfTwo(on: WindowBuilder, of: OfSeries, power: number, rows: number): Value {
+  if (rows === 0) return extremeRow(on, of, power, 0);
+  const newerWins = beats(on, of.extreme, extremeValue(on, of, power, 0), extremeValue(on, of, power, rows));
+  return on.select(newerWins, extremeRow(on, of, power, 0), extremeRow(on, of, power, rows));
+}
+
+function valueOfToday(on: WindowBuilder, of: OfSeries, power: number): Value {
+  const { extreme, series } = of;
+  if (power > 0) return extremeOfTwo(on, of, power - 1, 2 ** (power - 1));
+  return on.select(on.isNull(series.now), on.number(neverWins(extreme)), series.now);
 }
 
 /** One lane's extremes and their row numbers; the arrays are used again. */

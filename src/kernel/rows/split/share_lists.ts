@@ -14,7 +14,7 @@ import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { bisect, forEach, forRest, forSome, repeat } from "../../emit/loops.ts";
 import { STEP_LANES, VALUE_BYTES, VECTORS } from "../../memory/vectors.ts";
-import { paddedLanes } from "../layout/padded_row.ts";
+import { paddedLanes, wholeSteps } from "../layout/padded_row.ts";
 import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
 import { stepParameters } from "./step_function.ts";
 
@@ -97,7 +97,7 @@ export function emitList(
   const lists = listsAt(shared, laneCount);
   end.set(below.add(own));
   when(own, () => {
-    lanes.set(own.add(STEP_LANES - 1).and(-STEP_LANES));
+    lanes.set(wholeSteps(own));
     const at = (pointer: Pointer<"f64">) => base.add(pointer.offset);
     const addresses = { values: at(values), keys: at(keys), results: at(results) };
     const isUndecided = emit({ ...addresses, lanes, total, below });

@@ -1,7 +1,8 @@
 import type { Code } from "../../emit/code.ts";
 import { type I32, locals, parameter } from "../../emit/expressions.ts";
 import { type Signature, takes } from "../../emit/module.ts";
-import { STEP_LANES, VALUE_BYTES } from "../../memory/vectors.ts";
+import { VALUE_BYTES } from "../../memory/vectors.ts";
+import { wholeSteps } from "../layout/padded_row.ts";
 import type { SegmentPlace } from "../layout/segment.ts";
 
 /**
@@ -59,12 +60,5 @@ export function moveToShare([input, output, bytes]: SegmentPlace): void {
   const bytesOf = (lanes: I32) => lanes.shiftLeft(Math.log2(VALUE_BYTES));
   input.set(input.add(bytesOf(laneStart)));
   output.set(output.add(bytesOf(laneStart)));
-  bytes.set(
-    bytesOf(
-      laneEnd
-        .sub(laneStart)
-        .add(STEP_LANES - 1)
-        .and(-STEP_LANES),
-    ),
-  );
+  bytes.set(bytesOf(wholeSteps(laneEnd.sub(laneStart))));
 }
