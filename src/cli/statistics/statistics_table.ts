@@ -78,6 +78,8 @@ function columnsOf(factors: readonly FactorSummary[], rowCount: number): Columns
   ]);
   if (factors.every(({ nullCauses }) => nullCauses === undefined)) columns.delete("null causes");
   if (factors.every(({ nonFiniteCount }) => nonFiniteCount === 0)) columns.delete("infinities");
+  if (factors.every(({ statistics }) => statistics === null))
+    for (const name of ["min", "median", "max", "mean", "sd", "histogram"]) columns.delete(name);
   return columns;
 }
 

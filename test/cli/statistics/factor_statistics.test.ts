@@ -93,3 +93,8 @@ test("a narrow terminal has the columns that are wanted most; of many factors th
   expect(lines(80).at(-1)).toBe("… 2 factors with fewer nulls: --all");
   expect(lines(80, true)).toHaveLength(23);
 });
+
+test("columns of values are left out where no factor has statistics, as of results that workers write", () => {
+  const factors = [{ name: "f", nullCount: 1, nonFiniteCount: 0, statistics: null }];
+  expect(statisticsTable(factors, 4, false, 80)).toBe("factor  coverage  nulls\nf         75.0 %      1");
+});
