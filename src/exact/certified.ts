@@ -31,20 +31,15 @@ function evaluated<Result>(
   return define(...columns.map((values) => new ExactSeries(values)));
 }
 
-const noNumber = (_values: Float64Array): number => Number.NaN;
-
 /** A statistic of finite columns `[n]`, at most four; `ofInfinite` of the first where one holds an infinity. */
 export function certified(
   columns: readonly Float64Array[],
   define: Statistic,
-  ofInfinite = noNumber,
+  ofInfinite: (values: Float64Array) => number = () => Number.NaN,
 ): number {
   const rounded = estimated(columns, define).rounded();
-  return Number.isNaN(rounded) ? settled(columns, define, ofInfinite) : rounded;
-}
-
-function settled(columns: readonly Float64Array[], define: Statistic, ofInfinite: typeof noNumber): number {
-  if (columns.some(hasInfinity)) return ofInfinite(columns[0] as Float64Array);
+  if (!Number.isNaN(rounded)) return rounded;
+  if (columns.some(hasInfinity)) return ofInfinite(columns[0]!);
   return evaluated(columns, define).rounded();
 }
 

@@ -14,8 +14,8 @@ export function decompose(x: number): { integer: bigint; exponent: number } {
   const high = bits.getUint32(0);
   const biased = (high >>> 20) & 0x7ff;
   const fraction = (BigInt(high & 0xfffff) << 32n) | BigInt(bits.getUint32(4));
-  const magnitude = biased === 0 ? fraction : fraction | (1n << 52n);
-  return { integer: high >>> 31 ? -magnitude : magnitude, exponent: Math.max(biased, 1) - 1075 };
+  const size = biased === 0 ? fraction : fraction | (1n << 52n);
+  return { integer: high >>> 31 ? -size : size, exponent: Math.max(biased, 1) - 1075 };
 }
 
 /** The values as integers over one shared exponent: `values[i] = integers[i] * 2^exponent`. */
@@ -29,6 +29,10 @@ export function alignExponents(values: Float64Array): { integers: bigint[]; expo
     part.integer === 0n ? 0n : part.integer << BigInt(part.exponent - exponent),
   );
   return { integers, exponent };
+}
+
+export function magnitude(n: bigint): bigint {
+  return n < 0n ? -n : n;
 }
 
 function bitLength(n: bigint): number {
@@ -64,13 +68,12 @@ function scale(x: number, exponent: number): number {
 export function roundRatio(numerator: bigint, denominator: bigint, exponent: number): number {
   if (numerator === 0n) return 0;
   const negative = numerator < 0n !== denominator < 0n;
-  const n = numerator < 0n ? -numerator : numerator;
-  const d = denominator < 0n ? -denominator : denominator;
+  const [n, d] = [magnitude(numerator), magnitude(denominator)];
   const shift = Math.max(0, 64 + bitLength(d) - bitLength(n));
   const shifted = n << BigInt(shift);
   const quotient = shifted / d;
-  const magnitude = roundMagnitude(quotient, exponent - shift, quotient * d !== shifted);
-  return negative ? -magnitude : magnitude;
+  const rounded = roundMagnitude(quotient, exponent - shift, quotient * d !== shifted);
+  return negative ? -rounded : rounded;
 }
 
 /** The double nearest to `sqrt(numerator / denominator * 2^exponent)`, ties to even, for a ratio >= 0. */
@@ -130,7 +133,7 @@ export function roundQuadratic(
   for (let shift = bitsNeeded; ; shift *= 2) {
     const root = squareRootFloor(square << BigInt(2 * shift));
     const numerator = (rational << BigInt(shift)) + sign * root;
-    if (bitLength(numerator < 0n ? -numerator : numerator) < bitsNeeded) continue;
+    if (bitLength(magnitude(numerator)) < bitsNeeded) continue;
     return roundRatio(2n * numerator + sign, 2n * divisor, exponent - shift);
   }
 }

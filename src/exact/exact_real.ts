@@ -1,4 +1,4 @@
-import { decompose, roundQuadratic, roundRatio, roundSquareRoot } from "./dyadic.ts";
+import { decompose, magnitude, roundQuadratic, roundRatio, roundSquareRoot } from "./dyadic.ts";
 import type { Real } from "./real.ts";
 
 /**
@@ -102,8 +102,4 @@ export class Exact implements Real<Exact> {
 
 function exact(x: Exact | number): Exact {
   return typeof x === "number" ? Exact.exactly(x) : x;
-}
-
-function magnitude(n: bigint): bigint {
-  return n < 0n ? -n : n;
 }

@@ -1,4 +1,4 @@
-import { alignExponents, dotIntegers, sumOfIntegers } from "./dyadic.ts";
+import { alignExponents, dotIntegers, magnitude, sumOfIntegers } from "./dyadic.ts";
 import { Exact } from "./exact_real.ts";
 import type { LinearWeights, Series } from "./real.ts";
 
@@ -53,7 +53,7 @@ export class ExactSeries implements Series<Exact> {
   }
 
   absoluteSum(): Exact {
-    const magnitudes = this.#deviations().map((deviation) => (deviation < 0n ? -deviation : deviation));
+    const magnitudes = this.#deviations().map(magnitude);
     return new Exact(sumOfIntegers(magnitudes), this.#exponent);
   }
 

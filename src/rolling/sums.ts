@@ -9,46 +9,43 @@ import type { WindowStatistic } from "./statistic.ts";
 
 export const sum: WindowStatistic = (on, x, rows, minPeriods = null) => {
   const sums = on.state(linear, { series: x, windowRows: rows, wantsRamp: false });
-  const isEnough = hasEnough(on, x, rows, minPeriods);
-  return on.keep(isEnough, rounded(on, x, rows, isEnough, sums, sums.sum, on.number(1), rows));
+  return rounded(on, x, rows, minPeriods, sums, sums.sum, on.number(1), rows);
 };
 
 export const mean: WindowStatistic = (on, x, rows, minPeriods = null) => {
   const sums = on.state(linear, { series: x, windowRows: rows, wantsRamp: false });
   const count = minPeriods === null ? on.number(rows) : countOf(on, x, rows);
-  const isEnough = hasEnough(on, x, rows, minPeriods);
-  return on.keep(isEnough, rounded(on, x, rows, isEnough, sums, sums.sum, count, rows));
+  return rounded(on, x, rows, minPeriods, sums, sums.sum, count, rows);
 };
 
 /** Mean with the weights 1 (oldest) to `rows` (today). */
 export function linearlyWeightedMean(on: WindowBuilder, x: Series, rows: number): Value {
   const sums = on.state(linear, { series: x, windowRows: rows, wantsRamp: true });
   const weights = (rows * (rows + 1)) / 2;
-  const isEnough = hasEnough(on, x, rows, null);
-  return on.keep(isEnough, rounded(on, x, rows, isEnough, sums, sums.ramp!, on.number(weights), weights));
+  return rounded(on, x, rows, null, sums, sums.ramp!, on.number(weights), weights);
 }
 
 /**
  * An exact sum in two parts, divided by a whole number and rounded once.
  *
- * @param isEnough where the result counts
  * @param weights sum of the magnitudes of the values' weights
  */
 function rounded(
   on: WindowBuilder,
   x: Series,
   rows: number,
-  isEnough: ReturnType<typeof hasEnough>,
+  minPeriods: number | null,
   { truncated, state }: LinearSums,
   parts: Parts,
   divisor: Value,
   weights: number,
 ): Value {
+  const isEnough = hasEnough(on, x, rows, minPeriods);
   const isWhole = on.constantOf(divisor) === 1;
   const roundedWith = (low: Value) =>
     isWhole ? on.add(parts[0], low) : roundedQuotient(on, twoSum(on, parts[0], low), divisor);
   const value = on.scope(() => roundedWith(parts[1]));
-  if (truncated === null) return value;
+  if (truncated === null) return on.keep(isEnough, value);
   on.ifAny(truncated.mask, () =>
     on.scope(() => {
       // Dropped bits do not matter where the largest and the least possible sum round alike.
@@ -59,5 +56,5 @@ function rounded(
       on.leaveOpen(on.and(isEnough, on.andNot(truncated.mask, isKnown)), state);
     }),
   );
-  return value;
+  return on.keep(isEnough, value);
 }

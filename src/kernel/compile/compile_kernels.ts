@@ -10,13 +10,13 @@ import { Library, writeConstants } from "../emit/library.ts";
 import { ModuleBuilder } from "../emit/module.ts";
 import { stateCheck } from "../fallback/window_states.ts";
 import type { KernelSet } from "../memory/kernel_set.ts";
-import { StateLayout } from "../memory/state_layout.ts";
+import { type NodeContents, StateLayout } from "../memory/state_layout.ts";
 import { VECTOR_BYTES, VECTORS } from "../memory/vectors.ts";
 import { RowScratch } from "../rows/layout/row_scratch.ts";
 import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "../run/finished_rows.ts";
 import { SHARE_WORDS_BYTES } from "../run/split_row.ts";
 import { awaitModule, type Compiling, cachedModule, moduleAtOnce } from "./compile_optimised.ts";
-import { emitRows, LaneNodes } from "./emit_nodes.ts";
+import { emitLanes, emitRows } from "./emit_nodes.ts";
 import { tryKernels } from "./warm_up.ts";
 
 const PAGE_BYTES = 65_536;
@@ -93,7 +93,7 @@ interface EmittedNodes {
   readonly splitRows: KernelSet["splitRows"];
   readonly library: Library;
   readonly layout: StateLayout;
-  readonly nodes: LaneNodes["nodes"];
+  readonly nodes: ReadonlyMap<number, NodeContents>;
   readonly scratch: RowScratch;
 }
 
@@ -112,19 +112,20 @@ function* emitNodes(
   const checkState = stateCheck(registry);
   const context: KernelContext = { library, plan, layout, host, records: [], checkState };
   const rows = { library, plan, scratch, host };
-  const lanes = new LaneNodes(module, context, { plan, registry, reference });
+  const nodes = new Map<number, NodeContents>();
   const shared = new RowScratch(0);
   const splitRows = new Map<number, { readonly byteOffset: number; readonly keyColumn: number | null }>();
   for (const node of plan.nodes) {
     yield;
-    if (node.kind === "lanes") lanes.emit(node);
+    if (node.kind === "lanes")
+      nodes.set(node.id, emitLanes(module, node, context, { plan, registry, reference }));
     const parts = node.kind === "rows" && !reference ? emitRows(module, node, registry, rows) : null;
     if (parts === null) continue;
     const byteOffset = shared.part(`node ${node.id}`, SHARE_WORDS_BYTES + parts.sharedBytes);
     splitRows.set(node.id, { byteOffset, keyColumn: parts.keyColumn });
   }
   if (library.scratchSlots > scratchSlots) throw new InternalError("a function takes more than fits scratch");
-  return { library, layout, nodes: lanes.nodes, scratch, shared, splitRows };
+  return { library, layout, nodes, scratch, shared, splitRows };
 }
 
 /** Lays out the arena behind the columns: rings, state, start markers, finished rows, scratch space, what parts share. */

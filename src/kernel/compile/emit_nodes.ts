@@ -42,55 +42,45 @@ interface LaneTasks {
   readonly reference: boolean;
 }
 
-/** Emits the functions of lanes nodes, and notes what the nodes keep. */
-export class LaneNodes {
-  readonly nodes = new Map<number, NodeContents>();
-  readonly #module: ModuleBuilder;
-  readonly #context: KernelContext;
-  readonly #from: LaneTasks;
-
-  constructor(module: ModuleBuilder, context: KernelContext, from: LaneTasks) {
-    this.#module = module;
-    this.#context = context;
-    this.#from = from;
-  }
-
-  emit(node: PlanNode): void {
-    const context = this.#context;
-    const { records, layout } = context;
-    const [firstRecord, firstRing] = [records.length, layout.rings.length];
-    const kernel = this.#emit("node", node, (code) => new LaneKernel(code, context));
-    const hasStates = node.replayRows > 0 && kernel.placed.size > 0;
-    this.nodes.set(node.id, {
-      ...kernel.nodeVectors,
-      firstRecord,
-      records: records.slice(firstRecord),
-      rings: layout.rings.slice(firstRing),
-      rowsOfStates: hasStates ? this.#windowRowsOf(node) : null,
-    });
-    if (hasStates) this.#emit("states", node, (code) => new StateKernel(code, context, kernel));
-  }
-
-  #emit(name: string, node: PlanNode, kernelOf: (code: Code) => LaneKernel): LaneKernel {
+/** Emits the functions of a lanes node; returns what the node keeps. */
+export function emitLanes(
+  module: ModuleBuilder,
+  node: PlanNode,
+  context: KernelContext,
+  from: LaneTasks,
+): NodeContents {
+  const { records, layout } = context;
+  const [firstRecord, firstRing] = [records.length, layout.rings.length];
+  const emit = (name: string, kernelOf: (code: Code) => LaneKernel): LaneKernel => {
     let kernel!: LaneKernel;
-    const index = this.#module.function(LANE_KERNEL, (code) => {
+    const index = module.function(LANE_KERNEL, (code) => {
       kernel = kernelOf(code);
-      emitTasks(kernel, node, this.#from);
+      emitTasks(kernel, node, from);
       kernel.finish();
     });
-    this.#module.export(`${name}${node.id}`, index);
+    module.export(`${name}${node.id}`, index);
     return kernel;
-  }
+  };
+  const kernel = emit("node", (code) => new LaneKernel(code, context));
+  const hasStates = node.replayRows > 0 && kernel.placed.size > 0;
+  const contents = {
+    ...kernel.nodeVectors,
+    firstRecord,
+    records: records.slice(firstRecord),
+    rings: layout.rings.slice(firstRing),
+    rowsOfStates: hasStates ? lookbackOf(node, from) : null,
+  };
+  if (hasStates) emit("states", (code) => new StateKernel(code, context, kernel));
+  return contents;
+}
 
-  /** Most rows before the current one that windows of the node read. */
-  #windowRowsOf({ tasks }: PlanNode): number {
-    const { plan, registry } = this.#from;
-    return tasks.reduce((most, id) => {
-      const { operator: name, settings } = plan.tasks[id]!;
-      const operator = registry.kernel(name);
-      return operator.axis === "rolling" ? Math.max(most, windowRowsOf(operator, settings)) : most;
-    }, 0);
-  }
+/** Most rows before the current one that windows of the node read. */
+function lookbackOf({ tasks }: PlanNode, { plan, registry }: LaneTasks): number {
+  return tasks.reduce((most, id) => {
+    const { operator: name, settings } = plan.tasks[id]!;
+    const operator = registry.kernel(name);
+    return operator.axis === "rolling" ? Math.max(most, windowRowsOf(operator, settings)) : most;
+  }, 0);
 }
 
 function emitTasks(kernel: LaneKernel, node: PlanNode, from: LaneTasks): void {

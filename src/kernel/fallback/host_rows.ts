@@ -42,7 +42,8 @@ export class HostRows {
     this.#results = new Float64Array(plan.laneCount);
     this.#target = arena.values;
     this.#lanes = new Int32Array(plan.laneCount);
-    this.#codes = new Int32Array(plan.laneCount);
+    // Segments end at a whole step.
+    this.#codes = new Int32Array(plan.rowBytes / VALUE_BYTES);
   }
 
   run(row: number): void {
@@ -63,17 +64,8 @@ export class HostRows {
       this.#inputs[k] = this.#arena.rowStart(this.#columns[k]!, row);
     }
     target.fill(Number.NaN, output, output + this.#laneCount);
-    if (this.#task.group === null) {
-      this.#runValid(output, this.#laneCount);
-      return;
-    }
-    const groupCount = this.#sortLanes(this.#arena.rowStart(this.#task.group, row));
-    let start = 0;
-    for (let group = 0; group < groupCount; group++) {
-      const end = this.#bounds[group]!;
-      if (end > start) this.#runLanes(output, start, end);
-      start = end;
-    }
+    const { group } = this.#task;
+    this.#runGroups(output, this.#laneCount, group === null ? null : this.#arena.rowStart(group, row));
   }
 
   /** Evaluates adjacent values, given the addresses of the only argument and of the results. */
@@ -83,14 +75,16 @@ export class HostRows {
     values.fill(Number.NaN, output, output + count);
     this.#target = values;
     this.#inputs[0] = input;
-    this.#runValid(output, count);
+    this.#runGroups(output, count, null);
   }
 
-  /** Evaluates the first `count` values as one group. */
-  #runValid(output: number, count: number): void {
-    let end = 0;
-    for (let lane = 0; lane < count; lane++) if (this.#isValid(lane)) this.#lanes[end++] = lane;
-    if (end > 0) this.#runLanes(output, 0, end);
+  /** Evaluates the groups of the first `count` lanes, given where their codes start; null: they are one group. */
+  #runGroups(output: number, count: number, codes: number | null): void {
+    let start = 0;
+    for (const end of this.#sortLanes(count, codes)) {
+      if (end > start) this.#runLanes(output, start, end);
+      start = end;
+    }
   }
 
   #isValid(lane: number): boolean {
@@ -100,29 +94,28 @@ export class HostRows {
     return true;
   }
 
-  /** Sorts the lanes by their codes (counting sort); returns the number of groups. */
-  #sortLanes(codes: number): number {
-    const bounds = this.#countLanes(codes);
-    const groupCount = bounds.length;
+  /** Sorts the lanes by their codes (counting sort); returns the end of each group. */
+  #sortLanes(laneCount: number, codes: number | null): Int32Array {
+    const bounds = this.#countLanes(laneCount, codes);
     let count = 0;
-    for (let group = 0; group < groupCount; group++) {
+    for (let group = 0; group < bounds.length; group++) {
       const size = bounds[group]!;
       bounds[group] = count;
       count += size;
     }
-    for (let lane = 0; lane < this.#laneCount; lane++) {
+    for (let lane = 0; lane < laneCount; lane++) {
       const code = this.#codes[lane]!;
       if (code >= 0) this.#lanes[bounds[code]!++] = lane;
     }
-    return groupCount;
+    return bounds;
   }
 
   /** Notes every lane's group, -1 for lanes that do not count, and counts the lanes of each group. */
-  #countLanes(codes: number): Int32Array {
+  #countLanes(laneCount: number, codes: number | null): Int32Array {
     const { values } = this.#arena;
     this.#bounds.fill(0);
-    for (let lane = 0; lane < this.#laneCount; lane++) {
-      const code = values[codes + lane]!;
+    for (let lane = 0; lane < laneCount; lane++) {
+      const code = codes === null ? 0 : values[codes + lane]!;
       const isMember = !Number.isNaN(code) && this.#isValid(lane);
       this.#codes[lane] = isMember ? code : -1;
       if (!isMember) continue;

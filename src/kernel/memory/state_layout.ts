@@ -132,9 +132,9 @@ export class StateLayout {
       states.set(id, { ...node, recurrenceByteOffsets, windowByteOffset, snapshotByteOffset: null });
     }
     const end = position;
-    if (!snapshots) return { states, end, snapshotsEnd: end };
-    for (const [id, state] of states)
-      states.set(id, { ...state, snapshotByteOffset: reserve(state.windows) });
+    if (snapshots)
+      for (const [id, state] of states)
+        states.set(id, { ...state, snapshotByteOffset: reserve(state.windows) });
     return { states, end, snapshotsEnd: position };
   }
 }

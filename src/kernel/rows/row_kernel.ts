@@ -84,8 +84,10 @@ export class RowKernel implements RowBuilder {
   /** Column of the group codes; null: the row is one group. */
   readonly #group: number | null;
   readonly #isSplit: boolean;
-  #index: number | null = null;
-  #parts: RowParts | null = null;
+  /** Index of the function; null if there is none. */
+  index: number | null = null;
+  /** Its code for parts over lanes; null if there is none. */
+  parts: RowParts | null = null;
 
   /** @param isSplit whether its rows are split over lanes */
   constructor(setup: RowKernelSetup, task: PlanTask, isSplit = false) {
@@ -93,16 +95,6 @@ export class RowKernel implements RowBuilder {
     this.#isSplit = isSplit;
     this.#columnCount = rowColumns(setup.plan, task).length;
     this.#group = task.group;
-  }
-
-  /** Index of the function; null if there is none. */
-  get index(): number | null {
-    return this.#index;
-  }
-
-  /** Its code for parts over lanes; null if there is none. */
-  get parts(): RowParts | null {
-    return this.#parts;
   }
 
   relativeRanks(): boolean {
@@ -159,7 +151,7 @@ export class RowKernel implements RowBuilder {
     const laneCount = this.#laneCount;
     if (!this.#isSplit || this.#group !== null || laneCount > STATISTIC_LANES_MAX)
       return this.#statistic(name, (on) => emit(on, emitDeviationsTimesCount(on)));
-    this.#parts = {
+    this.parts = {
       summary: this.#step("summary of deviations", (code) => emitSummary(code, library, laneCount)),
       results: this.#step(name, (code) => emitResults(code, library, laneCount, emit)),
       sharedBytes: SUMMARIES_BYTES,
@@ -177,7 +169,7 @@ export class RowKernel implements RowBuilder {
         : this.#step(`ranks of a share in groups of ${group}`, (code) => {
             emitShareGroupRanks(code, library, laneCount, scratch, group);
           });
-    this.#parts = {
+    this.parts = {
       summary,
       results: this.#step("results of lists", (code) => emitFromLists(code, laneCount)),
       sharedBytes: listsBytes(laneCount),
@@ -222,7 +214,7 @@ export class RowKernel implements RowBuilder {
       emit(code);
       code.i32(0);
     });
-    this.#index = library.helper(`rows: ${key}`, takes(2 * this.#columnCount + 3), (code) => {
+    this.index = library.helper(`rows: ${key}`, takes(2 * this.#columnCount + 3), (code) => {
       emitRowLoop(code, this.#columnCount, plan.rowBytes, ofRow, host.row);
     });
     return true;

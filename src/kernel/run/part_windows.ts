@@ -80,11 +80,9 @@ export class PartWindows {
     const next = range.rowStart + 1;
     if (this.#markers[marker] === next) return;
     const { windowByteOffset, snapshotByteOffset } = this.#kernels.states.get(node.id)!;
-    const [first, bytes] = this.#extentOf(node, range);
-    const from = windowByteOffset + first;
     // A thread may be lost at any point: until the copy is complete, its marker must name no row.
     this.#markers[marker] = 0;
-    this.#bytes.copyWithin(snapshotByteOffset! + first, from, from + bytes);
+    this.#copy(node, range, windowByteOffset, snapshotByteOffset!);
     this.#markers[marker] = next;
   }
 
@@ -93,10 +91,14 @@ export class PartWindows {
     if (!this.#kernels.snapshots || this.#markers[marker + this.#partCount] !== range.rowStart + 1)
       return false;
     const { windowByteOffset, snapshotByteOffset } = this.#kernels.states.get(node.id)!;
-    const [first, bytes] = this.#extentOf(node, range);
-    const from = snapshotByteOffset! + first;
-    this.#bytes.copyWithin(windowByteOffset + first, from, from + bytes);
+    this.#copy(node, range, snapshotByteOffset!, windowByteOffset);
     return true;
+  }
+
+  /** Copies the window vectors of a part. */
+  #copy(node: PlanNode, range: PartStart, from: number, to: number): void {
+    const [first, bytes] = this.#extentOf(node, range);
+    this.#bytes.copyWithin(to + first, from + first, from + first + bytes);
   }
 
   #rebuild(node: PlanNode, range: PartStart): void {

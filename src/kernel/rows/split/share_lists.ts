@@ -91,7 +91,7 @@ export function emitList(
   const keys = key === input ? values : new Pointer(base, "f64", part("keys", VALUE_BYTES));
   const results = new Pointer(base, "f64", part("results", VALUE_BYTES));
   base.set(scratchAddress(code));
-  emitSelection(code, library, laneCount, key, { indices, own, total, below });
+  emitSelection(code, library, laneCount, key, indices, { own, total, below });
   emitGathered(input, values, indices, own);
   if (keys !== values) emitGathered(key, keys, indices, own);
   const lists = listsAt(shared, laneCount);
@@ -114,21 +114,14 @@ export function emitList(
   code.i32(0);
 }
 
-/** Where selected lanes go, and numbers of lanes as in `SelectedLanes`. */
-interface Selection {
-  readonly indices: Pointer<"i32">;
-  readonly own: I32Local;
-  readonly total: I32Local;
-  readonly below: I32Local;
-}
-
 /** Lists the lanes of the share, a step at a time without a branch, and counts lanes. */
 function emitSelection(
   code: Code,
   library: Library,
   laneCount: number,
   key: I32,
-  { indices, own, total, below }: Selection,
+  indices: Pointer<"i32">,
+  { own, total, below }: Readonly<Record<"own" | "total" | "below", I32Local>>,
 ): void {
   const { shared, low, high } = stepParameters(code);
   const on = new LaneCode(code, library);

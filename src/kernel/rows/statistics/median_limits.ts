@@ -16,15 +16,6 @@ import { withoutNegativeZero } from "./rounded_results.ts";
 /** Relative error of the operations on pairs, with a wide margin. */
 const ERROR = 2 ** -97;
 
-/** What the limits follow from. */
-interface Middles {
-  /** The sum of the two values in the middle, of an odd number twice the one: exactly. */
-  readonly doubled: Pair;
-  /** The two values whose distances from the median are in the middle, of an odd number the one twice. */
-  readonly farther: Value;
-  readonly nearer: Value;
-}
-
 /** Larger factors use the reference, as do small ones, whose products might underflow. */
 export function hasMedianLimits(factor: number, scale: number): boolean {
   const [most, product] = [MAGNITUDES.deviationFactorMax, factor * scale];
@@ -90,7 +81,7 @@ function isExtreme(single: LaneCode, sort: LaneSort): Mask {
 }
 
 /** Emits the search for the values at the middle distances: they are at the ends of those nearest to the median. */
-function emitMiddles(single: LaneCode, sort: LaneSort): Middles {
+function emitMiddles(single: LaneCode, sort: LaneSort) {
   const { count, base } = sort;
   const [start, end, place, step] = locals(base.code, "i32", 4);
   const at = (where: I32) => {
@@ -119,7 +110,13 @@ function emitMiddles(single: LaneCode, sort: LaneSort): Middles {
     () => start.set(start.add(step)),
     () => end.set(end.sub(step)),
   );
-  return { doubled, farther, nearer: farthest().value };
+  return {
+    /** The sum of the two values in the middle, of an odd number twice the one: exactly. */
+    doubled,
+    /** The two values whose distances from the median are in the middle, of an odd number the one twice. */
+    farther,
+    nearer: farthest().value,
+  };
 }
 
 /**
@@ -148,7 +145,7 @@ function emitNearest(
  */
 function emitLimits(
   single: LaneCode,
-  { doubled, farther, nearer }: Middles,
+  { doubled, farther, nearer }: ReturnType<typeof emitMiddles>,
   [factor, scale]: readonly [number, number],
 ): { readonly limits: readonly [Value, Value]; readonly isOpen: Mask } {
   const sums = new TrackedSums(single);

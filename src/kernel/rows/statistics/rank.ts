@@ -139,18 +139,16 @@ function emitSortedRanks(sort: LaneSort, doubled: Pointer<"i32">): void {
   });
 }
 
-/** The number of values, and how many are below those of these lanes. */
-interface RankedAmong {
-  readonly total: I32;
-  readonly below?: I32;
-}
-
-/** Emits the results: twice the ranks, divided by twice the number of values. */
+/**
+ * Emits the results: twice the ranks, divided by twice the number of values.
+ *
+ * @param among the number of values, and how many are below those of these lanes
+ */
 export function emitQuotients(
   { base, lanes, library }: LaneSort,
   doubled: Pointer<"i32">,
   output: I32,
-  { total, below }: RankedAmong,
+  { total, below }: { readonly total: I32; readonly below?: I32 },
 ): void {
   const { code } = base;
   const on = new LaneCode(code, library);
