@@ -6,10 +6,10 @@
 
 /** Type of the input's time column; the output keeps it. */
 export type TimeType =
-  | { readonly kind: "date" } // days since 1970-01-01
+  | { readonly kind: "date" }
   | {
       readonly kind: "timestamp";
-      readonly unit: "s" | "ms" | "us" | "ns"; // since 1970-01-01T00:00:00 UTC
+      readonly unit: "s" | "ms" | "us" | "ns";
       readonly timezone: string | null;
     }
   | { readonly kind: "integer"; readonly bits: 32 | 64 };
@@ -18,6 +18,7 @@ export type TimeType =
 export interface TimeColumn {
   readonly name: string;
   readonly type: TimeType;
+  /** Of dates the days since 1970-01-01, of timestamps the units since 1970-01-01T00:00:00 UTC, else the integers. */
   readonly values: BigInt64Array;
 }
 
@@ -33,13 +34,19 @@ export interface GroupColumn {
   readonly changesOverTime: boolean;
 }
 
+/** Bars as matrices: rows are times, ascending; lanes are instruments. */
 export interface Panel {
+  /** Number of times. */
   readonly rowCount: number;
+  /** Number of instruments. */
   readonly laneCount: number;
   readonly time: TimeColumn;
   /** The symbol of each lane, in code-unit order. */
   readonly symbols: readonly string[];
-  /** Numeric columns by name, `[rows x lanes]`, backed by shared memory so that executors read them in place. */
+  /**
+   * Numeric columns by name, `[rows x lanes]`: `values[row * laneCount + lane]`, NaN for null. Backed by shared memory, so
+   * that executors read them in place.
+   */
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly groups: ReadonlyMap<string, GroupColumn>;
   /**

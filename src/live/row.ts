@@ -6,13 +6,13 @@ import type { Table } from "apache-arrow";
  */
 export type FactorTag = "on_time" | "late" | "skipped" | "unwanted";
 
+/** Where the time of a push went, and what was expected. */
 export interface RowTiming {
   /** From the call of `push` to the table, including the wait for earlier pushes, in ms. */
   readonly totalMs: number;
+  /** Its parts: waiting for earlier pushes, checking bars and copying them into columns, computing, making the table. */
   readonly stageMs: {
-    /** Waiting for earlier pushes. */
     readonly wait: number;
-    /** Checking bars and copying them into columns. */
     readonly stage: number;
     readonly run: number;
     readonly table: number;
@@ -31,6 +31,7 @@ export interface RowTiming {
 export interface LateRow {
   /** The whole row. Valid until the next push, unless copied. */
   readonly table: Table;
+  /** From the call of `push` to this table, in ms. */
   readonly totalMs: number;
 }
 

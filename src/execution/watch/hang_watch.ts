@@ -12,13 +12,17 @@ export interface StampedThread {
 
 /** A part that takes much longer than estimated. */
 export interface HangingPart {
+  /** Index of the executor. */
   readonly executor: number;
   /** The operators of its node. */
   readonly operators: readonly string[];
+  /** Index of the node in its plan. */
   readonly node: number;
+  /** Index of the part in its node. */
   readonly part: number;
-  /** How long it has run so far, and how long parts of the node take by estimate and measurement. */
+  /** How long it has run so far. */
   readonly ms: number;
+  /** How long parts of the node take, by estimate and measurement. */
   readonly estimatedMs: number;
 }
 
