@@ -1,7 +1,7 @@
 import type { Dag } from "../../dag/dag.ts";
 import { propagateConditions } from "../../dag/passes/propagate_conditions.ts";
 import { pruneDag } from "../../dag/prune.ts";
-import { type EmittedKernels, emitKernels } from "../../kernel/compile/compile_kernels.ts";
+import { type EmittedKernels, emitKernels, stampBytes } from "../../kernel/compile/compile_kernels.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { CostModel } from "../../plan/cost_model.ts";
 import { formPlan } from "../../plan/form.ts";
@@ -112,12 +112,11 @@ async function emitGroup(
  * Bytes of an arena with room for snapshots and for more threads: a program is divided alike with and without them, so
  * that all its sessions take the same checkpoints.
  */
-function neededBytes({ rowBytes }: Plan, kernels: EmittedKernels, threads: number): number {
-  const { snapshots, states, stampByteOffset, finishedByteOffset, scratchByteOffset, scratchBytes } = kernels;
-  const stampBytes = finishedByteOffset - stampByteOffset;
-  let lasting = scratchByteOffset - stampBytes;
-  if (!snapshots) for (const { windows } of states.values()) lasting += windows.length * rowBytes;
-  const ofThreads = threads * scratchBytes + (snapshots ? 1 : 2) * stampBytes;
+function neededBytes(plan: Plan, kernels: EmittedKernels, threads: number): number {
+  const { snapshots, states, scratchByteOffset, scratchBytes, sharedBytes } = kernels;
+  let lasting = scratchByteOffset - stampBytes(plan, snapshots);
+  if (!snapshots) for (const { windows } of states.values()) lasting += windows.length * plan.rowBytes;
+  const ofThreads = threads * scratchBytes + sharedBytes + stampBytes(plan, true);
   return Math.max(lasting + ofThreads, lasting / (1 - THREADS_SHARE));
 }
 

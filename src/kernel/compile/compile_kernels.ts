@@ -136,9 +136,7 @@ function layOut(
 ): Omit<KernelSet, "module"> {
   const stateByteOffset = layout.ringsEnd;
   const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = layout.layOut(nodes, snapshots);
-  const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
-  const stampCount = snapshots ? 2 * partCount : partCount;
-  const finishedByteOffset = stampByteOffset + wholeLines(stampCount * Int32Array.BYTES_PER_ELEMENT);
+  const finishedByteOffset = stampByteOffset + stampBytes(plan, snapshots);
   const scratchByteOffset = finishedByteOffset + finishedBytes(plan, finishedRows);
   const scratchBytes = wholeLines(scratch.bytes);
   // Last, as it depends on the number of threads: a checkpoint may go on with another one.
@@ -162,7 +160,14 @@ function layOut(
     ),
     scratchByteOffset,
     scratchBytes,
+    sharedBytes: shared.bytes,
   };
+}
+
+/** Bytes of the start markers. */
+export function stampBytes({ nodes }: Plan, snapshots: boolean): number {
+  const partCount = nodes.reduce((sum, node) => sum + node.partCount, 0);
+  return wholeLines((snapshots ? 2 : 1) * partCount * Int32Array.BYTES_PER_ELEMENT);
 }
 
 /** Scratch slots: one for the result plus one per argument of the widest task; at least four, for helper functions. */

@@ -35,6 +35,8 @@ export interface KernelSet {
   /** Scratch space of executor `e` starts at `scratchByteOffset + e * scratchBytes`. */
   readonly scratchByteOffset: number;
   readonly scratchBytes: number;
+  /** What parts of rows share, behind the scratch space. */
+  readonly sharedBytes: number;
 }
 
 /** Rows that run through every node of a plan. */
