@@ -40,8 +40,10 @@ export function write(stream: NodeJS.WriteStream, text: string): void {
  */
 export function ignoreClosedPipes(): void {
   for (const stream of [process.stdout, process.stderr]) {
+    let hasFailed = false;
     stream.on("error", ({ code, message }: NodeJS.ErrnoException) => {
-      if (code === "EPIPE") return;
+      if (code === "EPIPE" || hasFailed) return;
+      hasFailed = true;
       process.exitCode = EXIT_CODES.resources;
       if (stream === process.stdout)
         printNote(`E445 stdout cannot be written (${message})\n  make room where it is kept`);

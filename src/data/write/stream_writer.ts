@@ -1,5 +1,4 @@
 /** Writes a result to a stream, such as stdout, as it comes. */
-import { once } from "node:events";
 import type { Writable } from "node:stream";
 import { type RecordBatch, RecordBatchStreamWriter } from "apache-arrow";
 import {
@@ -15,7 +14,8 @@ import type { StreamFormat } from "./stream_formats.ts";
 
 /**
  * Opens a stream for a result. Numbers are written in the fewest digits that give the same double; times as texts, in the
- * Arrow stream in their own type. A stream that its reader has closed takes no more: the values are still counted.
+ * Arrow stream in their own type. A stream that its reader has closed, or whose disk is full, takes no more: the values are
+ * still counted.
  *
  * @throws DataError E341 when a factor has the name of a key column; later E342 when there is no row.
  */
@@ -41,6 +41,8 @@ class StreamWriter implements FactorWriter {
   readonly #batches: FactorBatches;
   readonly #encoder: Encoder;
   #hasBegun = false;
+  /** After a failure nothing is written: on a disk that was full for a moment the result would have a hole. */
+  #hasFailed = false;
 
   constructor(stream: Writable, batches: FactorBatches, encoder: Encoder) {
     this.#stream = stream;
@@ -81,17 +83,12 @@ class StreamWriter implements FactorWriter {
   }
 
   async #write(chunks: Iterable<Uint8Array | string>): Promise<void> {
-    const stream = this.#stream;
     for (const chunk of chunks) {
-      if (stream.destroyed || stream.errored) continue;
-      if (stream.write(chunk)) continue;
-      // A reader that goes away lets the stream never drain.
-      const ended = new AbortController();
-      const events = ["drain", "close", "error"].map((event) =>
-        once(stream, event, { signal: ended.signal }).catch(() => {}),
-      );
-      await Promise.race(events);
-      ended.abort();
+      if (this.#hasFailed) return;
+      const failure = await new Promise<Error | null | undefined>((resolve) => {
+        this.#stream.write(chunk, resolve);
+      });
+      if (failure) this.#hasFailed = true;
     }
   }
 }
