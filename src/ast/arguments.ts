@@ -139,8 +139,10 @@ class ArgumentChecker {
     const role = this.#syntax.isSymbol ? "" : ` as ${parameter.name}`;
     const expects = `${this.#shownName} expects a ${parameter.kind}${role}`;
     if (value.type === "group" || value.type === "text") {
-      const what = value.type === "group" ? `the group column ${(value as GroupNode).name}` : "a text";
-      this.#failType(value, `${expects}, got ${what}`, "use a field or a formula");
+      const isGroup = value.type === "group";
+      const what = isGroup ? `the group column ${(value as GroupNode).name}` : "a text";
+      const remedy = `use a field or a formula${isGroup ? "; a column that holds text is a group" : ""}`;
+      this.#failType(value, `${expects}, got ${what}`, remedy);
     } else if (parameter.kind === "condition" && value.type !== "condition" && value.type !== "unknown") {
       const remedy = "compare it with something, e.g. x != 0";
       this.#failType(value, `${expects}, got a ${value.type}`, remedy);

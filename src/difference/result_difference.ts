@@ -91,6 +91,7 @@ async function withSource<T>(
 
 async function diffSources(a: PanelSource, b: PanelSource, tolerance: number): Promise<ResultDifference> {
   checkTimes(a, b);
+  if (!a.fieldNames.some((name) => b.fieldNames.includes(name))) checkTexts(a, b);
   const names = matchNames(a.fieldNames, b.fieldNames, "results");
   const lanesOfB = new Map(b.symbols.map((symbol, lane) => [symbol, lane]));
   const lanes = a.symbols.map((symbol) => lanesOfB.get(symbol) ?? -1);
@@ -126,6 +127,15 @@ async function diffSources(a: PanelSource, b: PanelSource, tolerance: number): P
     rowsOnlyInB: counts.b - counts.both,
   };
   return { ...names, ...rows, differences, isSame: isSame({ ...names, ...rows, differences }) };
+}
+
+/** @throws DataError E386 for a factor of one result whose cells are no numbers in the other. */
+function checkTexts(a: PanelSource, b: PanelSource): void {
+  const inB = a.fieldNames.find((name) => b.groupNames.includes(name));
+  const text = inB ?? b.fieldNames.find((name) => a.groupNames.includes(name));
+  if (text === undefined) return;
+  const which = inB === undefined ? "first" : "second";
+  throw nothingInCommon("results", "factor", `${text} of the ${which} is a column of text, not of numbers`);
 }
 
 function checkTimes(a: PanelSource, b: PanelSource): void {

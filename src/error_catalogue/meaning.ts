@@ -61,7 +61,7 @@ export const MEANING: readonly ErrorEntry[] = [
       shows: [
         "E204 made.factors:1:10: rank expects a series as x, got the group column sector",
         "  | a = rank(sector)",
-        "  |          ^^^^^^ use a field or a formula",
+        "  |          ^^^^^^ use a field or a formula; a column that holds text is a group",
       ],
     },
   },

@@ -229,7 +229,7 @@ describe("E20x: names, arguments and types", () => {
     expect(rendered("a = sector + 1")).toMatchInlineSnapshot(`
       "E204 a.factors:1:5: '+' expects a series, got the group column sector
         | a = sector + 1
-        |     ^^^^^^ use a field or a formula"
+        |     ^^^^^^ use a field or a formula; a column that holds text is a group"
     `);
     expect(rendered("a = indneutralize(close, open)")).toMatchInlineSnapshot(`
       "E204 a.factors:1:26: group_neutralize expects a group column, got a series

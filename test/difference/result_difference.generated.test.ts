@@ -133,6 +133,21 @@ test.each([
   expect((await diffResults(left!, right!, { tolerance })).isSame).toBe(isSame);
 });
 
+test("a factor that is text in one of the two is named", async () => {
+  const texts = {
+    name: "x",
+    labels: ["1,5"],
+    codes: new Int32Array(new SharedArrayBuffer(4)),
+    changesOverTime: true,
+  };
+  const numbers = panelOf(one(1), ["x"]);
+  const other = { ...numbers, fields: new Map(), groups: new Map([["x", texts]]) };
+  const message = (which: string) =>
+    `E386 the two results have no factor in common\n  x of the ${which} is a column of text`;
+  await expect(diffResults(numbers, other)).rejects.toThrow(message("second"));
+  await expect(diffResults(other, numbers)).rejects.toThrow(message("first"));
+});
+
 test("results without a common row are refused", async () => {
   const late = one(1).map((cell) => ({ ...cell, row: 1 }));
   await expect(diffCells(one(1), late)).rejects.toThrow("E386 the two results have no row in common");
