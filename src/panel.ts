@@ -41,7 +41,7 @@ export interface Panel {
   /** Number of instruments. */
   readonly laneCount: number;
   readonly time: TimeColumn;
-  /** The symbol of each lane, in code-unit order. */
+  /** The symbol of each lane. In code-unit order, as readers give them, rows of a result are sorted by symbol. */
   readonly symbols: readonly string[];
   /**
    * Numeric columns by name, `[rows x lanes]`: `values[row * laneCount + lane]`, NaN for null. Backed by shared memory, so

@@ -78,7 +78,7 @@ export const BARS: readonly ErrorEntry[] = [
     example: {
       program: [OPEN, "await session.push({ time: 1, fields: { close: [10] } })"],
       shows: [
-        "E375 close has 1 values, the bar has 2 symbols",
+        "E375 close has 1 value, the bar has 2 symbols",
         "  give one value per symbol, in the order of session.symbols or of the bar's own symbols",
       ],
     },

@@ -2,6 +2,7 @@
 import { notOpened } from "../data/errors.ts";
 import { DataError, ResourceError, UsageError } from "../errors.ts";
 import { checkpointForeign } from "../execution/checkpoint.ts";
+import { counted } from "../text/counted.ts";
 import { nearestName } from "../text/suggest.ts";
 
 export function timeNotAfter(time: string, last: string): DataError {
@@ -113,7 +114,7 @@ export function groupChanged(symbol: string, column: string): DataError {
 export function lengthWrong(name: string, found: number, expected: number): DataError {
   return new DataError(
     "E375",
-    `${name} has ${found} values, the bar has ${expected} symbols`,
+    `${name} has ${counted(found, "value")}, the bar has ${counted(expected, "symbol")}`,
     "give one value per symbol, in the order of session.symbols or of the bar's own symbols",
   );
 }
@@ -150,7 +151,7 @@ export function noSymbols(): UsageError {
 export function noSpareLane(wanted: number, free: number): UsageError {
   return new UsageError(
     "E553",
-    `${wanted} symbols to add, the session has room for ${free}`,
+    `${counted(wanted, "symbol")} to add, the session has room for ${free}`,
     "open it with more spareSymbols",
   );
 }
