@@ -73,13 +73,17 @@ export class LivePlan {
   #begunRuns = 0;
   #endedRuns = 0;
 
-  /** @throws UsageError E506 for unknown factors; ResourceError E401 if it does not fit in memory. */
+  /**
+   * @param signal ends waiting for room
+   * @throws UsageError E506 for unknown factors; ResourceError E401 if it does not fit in memory.
+   */
   static async open(
     host: EngineHost,
     registry: Registry,
     program: Program,
     spec: LivePlanSpec,
     latency?: LatencyModel,
+    signal?: AbortSignal,
   ): Promise<LivePlan> {
     const graph = graphOf(program, spec);
     const { laneCount } = spec;
@@ -93,6 +97,7 @@ export class LivePlan {
       operators: program.operators,
       blockRows: 1,
       order: spec.order,
+      signal,
       kernel: spec.kernel,
       disabledPasses: program.disabledPasses,
       snapshots: spec.isRevisable,

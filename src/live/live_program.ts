@@ -60,11 +60,19 @@ export class LiveProgram {
   /** For each task its first exact row in the session: see `exactRows`. */
   #exactRows: readonly number[];
 
-  /** @throws UsageError, DataError, ResourceError as `Engine.open`. */
-  static async open(parts: SessionParts, program: Program, opening: GivenParams): Promise<LiveProgram> {
+  /**
+   * @param signal ends waiting for room
+   * @throws UsageError, DataError, ResourceError as `Engine.open`.
+   */
+  static async open(
+    parts: SessionParts,
+    program: Program,
+    opening: GivenParams,
+    signal: AbortSignal | undefined,
+  ): Promise<LiveProgram> {
     const { host, latency } = parts;
     const registry = builtInRegistry.with(program.operators);
-    const plan = await LivePlan.open(host, registry, program, specOf(parts), latency);
+    const plan = await LivePlan.open(host, registry, program, specOf(parts), latency, signal);
     try {
       return new LiveProgram(parts, program, plan, registry, opening);
     } catch (error) {

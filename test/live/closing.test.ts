@@ -1,8 +1,12 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
+import type { EngineHost } from "../../src/evaluation/evaluation.ts";
+import { startHost } from "../../src/evaluation/start_host.ts";
 import { compile, defineOperator, Engine, type LiveSession } from "../../src/index.ts";
 import { LiveProgram } from "../../src/live/live_program.ts";
+import { openSession } from "../../src/live/session/open_session.ts";
 import { WarmUp } from "../../src/live/session/update.ts";
+import { until } from "../support/until.ts";
 
 /** A session that is closed, or was never wanted, leaves nothing open, nothing running and no memory in use. */
 
@@ -66,6 +70,42 @@ describe("opening", () => {
       LiveProgram.open = open;
     }
     expectNothingLeft();
+  });
+});
+
+describe("while there is no room for its program", () => {
+  const MIB = 2 ** 20;
+  let host: EngineHost;
+  let giveBack: () => void;
+  beforeAll(async () => {
+    host = await startHost({ threads: 1, memoryLimitBytes: 64 * MIB, memoryThresholds: { refuse: 0 } });
+  });
+  afterAll(() => host.pool.close());
+  afterEach(() => {
+    giveBack();
+    expect(host.budget.usedBytes).toBe(0);
+  });
+  const fill = () => {
+    const bytes = { results: 64 * MIB - host.budget.usedBytes };
+    giveBack = host.budget.reserve({ bytes, held: [], remedy: "" });
+  };
+  const waiting = () => until(() => host.budget.memory.waitingCount === 1);
+
+  test("opening a session ends with its signal", async () => {
+    fill();
+    const controller = new AbortController();
+    const opening = openSession(host, program, { symbols: ["A"], signal: controller.signal });
+    await waiting();
+    controller.abort(new Error("enough"));
+    await expect(opening).rejects.toThrow("enough");
+  });
+
+  test("an update ends with its session", async () => {
+    const session = await openSession(host, program, { symbols: ["A"] });
+    fill();
+    const updating = session.update(other);
+    await waiting();
+    await Promise.all([expect(updating).rejects.toThrow("E411"), session.close()]);
   });
 });
 

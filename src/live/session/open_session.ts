@@ -66,7 +66,7 @@ export async function openSession(
     clock,
     latency,
   };
-  const live = await LiveProgram.open(parts, program, { ...saved?.params, ...options.params });
+  const live = await LiveProgram.open(parts, program, { ...saved?.params, ...options.params }, signal);
   const session = new LiveSession(parts, live);
   try {
     signal?.throwIfAborted();

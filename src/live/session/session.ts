@@ -35,7 +35,7 @@ export class LiveSession {
   readonly #pushes: PushRunner;
   readonly #queue = new SessionQueue(barTakenBack);
   readonly #updates = new SessionQueue(barTakenBack);
-  #isClosed = false;
+  readonly #closing = new AbortController();
 
   /** @internal */
   constructor(parts: SessionParts, program: LiveProgram) {
@@ -202,7 +202,9 @@ export class LiveSession {
         if (!this.#current.adopt(parts, program, opening)) return null;
         return { rowCount: 0, shortOfHistory: this.#current.inexactFactorsAt(this.#rows.firstOpenRow) };
       });
-      return same ?? (await this.#changeTo(() => LiveProgram.open(parts, program, opening)));
+      return (
+        same ?? (await this.#changeTo(() => LiveProgram.open(parts, program, opening, this.#closing.signal)))
+      );
     });
   }
 
@@ -232,7 +234,7 @@ export class LiveSession {
 
   /** Cancels running work and frees the memory. May be called twice. */
   async close(): Promise<void> {
-    this.#isClosed = true;
+    this.#closing.abort(sessionClosed());
     await this.#rows.close();
     await this.#queue.idle();
     await this.#updates.idle();
@@ -315,6 +317,10 @@ export class LiveSession {
   #rowsOf(bar: BarInput): InputRow[] {
     const { time, lanes, groups } = this.#parts;
     return inputRows(bar, { time, lanes, groups, read: this.#current.plan.read });
+  }
+
+  get #isClosed(): boolean {
+    return this.#closing.signal.aborted;
   }
 
   get #current(): LiveProgram {
