@@ -54,7 +54,7 @@ async function check(file: string, options: CheckOptions): Promise<void> {
     const suspicions = all.filter(({ code }) => isReported?.(code));
     const { factors, dialect } = program;
     const result = { file, dialect, factorCount: factors.length, diagnostics: [], suspicions };
-    const found = isReported ? `, ${counted(suspicions.length, "suspicion")}` : "";
+    const found = isReported ? `, ${counted(suspicions.length, "finding")}` : "";
     const verdict = `${file}: ${counted(factors.length, "factor")}, no mistake${found}`;
     print(json ? JSON.stringify(result) : [...suspicions.map(renderDiagnostic), verdict].join("\n"));
     if (suspicions.length > 0) process.exitCode = EXIT_CODES.input;

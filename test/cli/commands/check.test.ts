@@ -113,7 +113,7 @@ S607 a.factors:1:5: '?:' of equal operands is 1 wherever it is not null
 S609 a.factors:2:5: ts_std of 1 row is null everywhere
   | b = ts_std(close, 1)
   |     ^^^^^^^^^^^^^^^^ give it more rows
-a.factors: 2 factors, no mistake, 3 suspicions
+a.factors: 2 factors, no mistake, 3 findings
 `);
     const { stdout: json } = await runCli(["check", "a.factors", "--strict", "--json"], files);
     expect(JSON.parse(json).suspicions[2]).toMatchObject({ code: "S609", factor: "b", line: 2, column: 5 });
@@ -121,7 +121,7 @@ a.factors: 2 factors, no mistake, 3 suspicions
 
   test("counts one factor as one", async () => {
     const { stdout } = await runCli(["check", "a.factors", "--strict"], { "a.factors": "a = rank(close)\n" });
-    expect(stdout).toBe("a.factors: 1 factor, no mistake, 0 suspicions\n");
+    expect(stdout).toBe("a.factors: 1 factor, no mistake, 0 findings\n");
   });
 
   test("uses the columns of the options, and the dialect", async () => {
