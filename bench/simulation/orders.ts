@@ -18,7 +18,7 @@ function randomOrder(seed: number): ReadyOrder {
 export interface Policy {
   readonly name: string;
   readonly order: (seed: number) => ReadyOrder;
-  /** If not, executors are not told weights either: they run their queues as these came. */
+  /** If not, executors do not know weights either: they run their queues as these came. */
   readonly hasWeights: boolean;
 }
 

@@ -236,7 +236,7 @@ class Parser:
         base = self.atom()
         if self.peek() == "^":
             self.eat("^")
-            return ("bin", "^", base, self.unary())  # right side: unary -> power, hence right-associative
+            return ("bin", "^", base, self.unary())  # right side: unary -> power, so it is right-associative
         return base
 
     def argument(self):

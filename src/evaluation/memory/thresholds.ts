@@ -9,7 +9,7 @@ import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
 export interface MemoryThresholds {
   /** Of what the engine manages: above it, results that wait to be read are spilled to disk. Default 0.6. */
   readonly target?: number | undefined;
-  /** Of what the process takes: above it, they are spilled as well, and closed plans give back theirs. Default 0.7. */
+  /** Of what the process takes: above it, results that wait are spilled, and what closed plans still hold is given back. Default 0.7. */
   readonly spill?: number | undefined;
   /**
    * Of what the process takes: above it, blocks of one call at a time begin. Of what the engine manages: above it, no
