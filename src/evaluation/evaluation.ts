@@ -194,8 +194,8 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   }
 
   /** Ends pending runs, waits for running parts, and releases the memory. May be called twice. */
-  async close(): Promise<void> {
-    await this.openPlan.close();
+  async close(reason?: Error): Promise<void> {
+    await this.openPlan.close(reason);
     this.#releaseMemory();
   }
 }

@@ -72,6 +72,10 @@ export interface OpenPlan {
    */
   restore(checkpoint: Uint8Array): void;
 
-  /** Ends runs that are under way; resolves when none of their parts runs any more, as `idle`. May be called twice. */
-  close(): Promise<void>;
+  /**
+   * Ends runs that are under way; resolves when none of their parts runs any more, as `idle`. May be called twice.
+   *
+   * @param reason the error of these runs and of later ones. Default: E410.
+   */
+  close(reason?: Error): Promise<void>;
 }

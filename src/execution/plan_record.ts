@@ -192,8 +192,8 @@ export class PlanRecord implements OpenPlan {
     this.#wasInterrupted = false;
   }
 
-  close(): Promise<void> {
-    this.#closed ??= this.#close();
+  close(reason?: Error): Promise<void> {
+    this.#closed ??= this.#close(reason);
     return this.#closed;
   }
 
@@ -367,8 +367,8 @@ export class PlanRecord implements OpenPlan {
     if (first) this.#takeBack(first, this.#refusal);
   }
 
-  async #close(): Promise<void> {
-    this.#refusal ??= planClosed();
+  async #close(reason = planClosed() as Error): Promise<void> {
+    this.#refusal ??= reason;
     this.#cancelAll();
     await this.idle();
     this.#host.release(this);

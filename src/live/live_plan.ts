@@ -210,8 +210,8 @@ export class LivePlan {
     return isDeepStrictEqual({ ...other, ...dag, params: null }, { ...rest, ...own, params: null });
   }
 
-  async close(): Promise<void> {
-    await this.evaluation.close();
+  async close(reason?: Error): Promise<void> {
+    await this.evaluation.close(reason);
   }
 }
 

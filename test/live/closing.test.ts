@@ -109,6 +109,28 @@ describe("while there is no room for its program", () => {
   });
 });
 
+test("closing ends pushes and checkpoints that are under way at any moment with E411", async () => {
+  const closed: string[] = [];
+  for (let moment = 0; moment < 40; moment++) {
+    const session = await engine.open(program, { symbols: panel.symbols });
+    const bars = [1, 2, 3].map((time) => {
+      return {
+        time,
+        fields: Object.fromEntries(fields.map((name) => [name, panel.symbols.map(() => time)])),
+      };
+    });
+    const calls = [...bars.map((bar) => session.push(bar)), session.checkpoint()];
+    const ends = Promise.allSettled(calls);
+    for (let turn = 0; turn < moment; turn++)
+      await (turn % 4 ? null : new Promise<void>((resolve) => setImmediate(resolve)));
+    await session.close();
+    for (const end of await ends) if (end.status === "rejected") closed.push(end.reason.code);
+  }
+  expect(closed.length).toBeGreaterThan(0);
+  expect(new Set(closed)).toEqual(new Set(["E411"]));
+  expectNothingLeft();
+});
+
 describe("closing while an update", () => {
   const closedAt = async (session: LiveSession, updating: Promise<unknown>) => {
     const outcome = updating.catch((error: Error) => error);

@@ -2,7 +2,7 @@ import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import { isInterruption } from "../../execution/plan_failures.ts";
 import { TaskNumbers } from "../../kernel/run/recurrences.ts";
-import { barTakenBack, nothingToRevise, timeNotAfter, timeNotNewest } from "../errors.ts";
+import { barTakenBack, nothingToRevise, sessionClosed, timeNotAfter, timeNotNewest } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
 import { RetainedRows, type SavedRows } from "../input/retained_rows.ts";
 import { timeText } from "../input/time_values.ts";
@@ -236,7 +236,7 @@ export class SessionRows {
 
   /** Cancels running work and frees the memory. May be called twice. */
   async close(): Promise<void> {
-    await this.#current.plan.close();
+    await this.#current.plan.close(sessionClosed());
   }
 
   /** The first row that may still be run: the newest if it may be revised, else the next. */
