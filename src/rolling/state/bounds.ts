@@ -104,11 +104,12 @@ function chooseFirst(
   on.storeVector(vector, bound);
 }
 
+export const COLUMNS_MAX = 2;
+
 /**
  * By column the bound and the pivot of one lane, as chosen or as they are. Numbers in arrays and plain loops: V8 compiles
  * this once, and early.
  */
-export const COLUMNS_MAX = 2;
 export const bounds = new Float64Array(COLUMNS_MAX);
 export const pivots = new Float64Array(COLUMNS_MAX);
 

@@ -90,10 +90,14 @@ export class SortFrame {
   /** Bits of a lane in the lower half of its entry; bits of its head are above them. */
   readonly laneBits: number;
   readonly library: Library;
+  readonly laneCount: number;
+  readonly scratch: RowScratch;
 
   /** @param lanes where only some lanes of the row are sorted, their number in whole steps */
   constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch, lanes?: I32) {
     this.library = library;
+    this.laneCount = laneCount;
+    this.scratch = scratch;
     this.digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
     this.lanesMax = paddedLanes(laneCount);
     this.lanes = lanes ?? this.lanesMax;

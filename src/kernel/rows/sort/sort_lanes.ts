@@ -1,10 +1,8 @@
-import type { Code } from "../../emit/code.ts";
 import { clearBytes, type I32, type I32Local, locals, type Pointer, times } from "../../emit/expressions.ts";
-import type { Library } from "../../emit/library.ts";
 import { forEach } from "../../emit/loops.ts";
 import { STEP_LANES } from "../../memory/vectors.ts";
 import { emitPaddedRow } from "../layout/padded_row.ts";
-import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
+import { scratchAddress } from "../layout/row_scratch.ts";
 import { COUNTER_ORDER, SortEntries } from "./sort_entries.ts";
 import {
   COUNTER_BYTES,
@@ -14,7 +12,7 @@ import {
   type SortVisitor,
   upperHalf,
 } from "./sort_frame.ts";
-import { SortedRuns } from "./sorted_runs.ts";
+import { emitSortedRuns } from "./sorted_runs.ts";
 
 /** Counters added up in one turn of a loop. */
 const COUNTER_STEP = 8;
@@ -23,22 +21,9 @@ const COUNTER_STEP = 8;
  * Emits a sort of a row's lanes by their values, nulls last.
  *
  * Lanes are sorted by the two digits of their heads, at most 11 bits each, by counting (LSD radix sort). Few lanes have
- * equal heads: those are sorted by their values (`SortedRuns`).
+ * equal heads: those are sorted by their values (`sorted_runs.ts`).
  */
 export class LaneSort extends SortFrame {
-  readonly #laneCount: number;
-  readonly #entries: SortEntries;
-  readonly #scratch: RowScratch;
-  readonly #runs: SortedRuns;
-
-  constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch, lanes?: I32) {
-    super(code, library, laneCount, scratch, lanes);
-    this.#laneCount = laneCount;
-    this.#scratch = scratch;
-    this.#entries = new SortEntries(this);
-    this.#runs = new SortedRuns(this);
-  }
-
   /**
    * Counts values and digits, and finds the places where the lanes of each digit start.
    *
@@ -50,8 +35,8 @@ export class LaneSort extends SortFrame {
       clearBytes(this.base.add(offset), COUNTER_BYTES * 2 ** this.digitBits);
     }
     const isWhole = this.lanes === this.lanesMax;
-    this.row.set(isWhole ? emitPaddedRow(input, this.#laneCount, this.#scratch) : input);
-    this.#entries.emit();
+    this.row.set(isWhole ? emitPaddedRow(input, this.laneCount, this.scratch) : input);
+    new SortEntries(this).emit();
     this.#countDigits();
     this.#addUp();
   }
@@ -60,7 +45,7 @@ export class LaneSort extends SortFrame {
   emitOrder(visitor: SortVisitor = {}): void {
     this.#sortByLowDigit();
     this.#sortByHighDigit(visitor);
-    this.#runs.emit(visitor);
+    emitSortedRuns(this, visitor);
   }
 
   /** Counts both digits, in a separate loop: it would have to wait for values that the same turn has just stored. */

@@ -23,203 +23,200 @@ const HIGHEST = 2n ** 63n - 1n;
 const SIGN = 2n ** 63n;
 
 /**
- * Emits the rest of a sort by heads: lanes with equal heads are sorted by their values.
+ * Emits the rest of a sort by heads: lanes with equal heads are sorted by their values. Nulls, which have the last places,
+ * are not visited.
  *
  * First lists the places whose lane has the head of the next one, as far as entries show it, without a branch for each;
  * steps of lanes without such a place are skipped. In a usual row most of these candidates are pairs, which are sorted
  * without a branch; longer runs turn out to be ties, or are sorted by insertion. If that takes more than four moves per
  * lane, all lanes are sorted by all 64 bits instead.
  */
-export class SortedRuns {
-  readonly #sort: SortFrame;
-  /** Address of the current candidate, without the offset of the list. */
-  readonly #candidate: I32Local;
+export function emitSortedRuns(sort: SortFrame, visitor: SortVisitor): void {
+  // Address of the current candidate, without the offset of the list.
+  const [candidate] = locals(sort.base.code, "i32", 1);
+  listCandidates(sort, candidate);
+  visitRuns(sort, candidate, visitor);
+}
 
-  constructor(sort: SortFrame) {
-    this.#sort = sort;
-    [this.#candidate] = locals(sort.base.code, "i32", 1);
+/** Lists the places whose lane may have the head of the next, followed by the largest number. */
+function listCandidates(sort: SortFrame, candidate: I32Local): void {
+  const { base, count, at, library, laneBits } = sort;
+  const on = new LaneCode(base.code, library, VECTORS / 2);
+  const [i, address] = locals(base.code, "i32", 2);
+  const { offset, bytes } = at.sorted;
+  // The last value has no next one.
+  at.sorted.at(count).store(at.sorted.at(count, -1).load().xor(-1));
+  candidate.set(base);
+  i.set(0);
+  const listStep = () => {
+    on.scope(() => {
+      address.set(at.sorted.addressOf(i));
+      const [own, next] = [on.loadAt(address, offset), on.loadAt(address, offset + bytes)];
+      // Heads may differ in bits that did not fit: such lanes are already in order, which is found out later.
+      const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), laneBits);
+      on.pushAny(on.op("i32x4.eq", difference, on.bits(0n)));
+    });
+    base.code.if(() => listCandidatesOf(sort, candidate, i, address));
+  };
+  forSome(i, count, listStep, STEP_LANES);
+  at.candidates.from(candidate).store(-1);
+}
+
+/** Writes every place to the end of the list, which only grows if the place is a candidate. */
+function listCandidatesOf(sort: SortFrame, candidate: I32Local, i: I32, address: I32): void {
+  const { at, laneBits } = sort;
+  for (let k = 0; k < STEP_LANES; k++) {
+    at.candidates.from(candidate).store(i.add(k));
+    const [own, next] = [at.sorted.from(address, k).load(), at.sorted.from(address, k + 1).load()];
+    const isCandidate = own.xor(next).lt(2 ** laneBits);
+    candidate.set(candidate.add(isCandidate.shiftLeft(COUNTER_SHIFT)));
   }
+}
 
-  /** Nulls, which have the last places, are not visited. */
-  emit(visitor: SortVisitor): void {
-    this.#listCandidates();
-    this.#visitRuns(visitor);
-  }
-
-  /** Lists the places whose lane may have the head of the next, followed by the largest number. */
-  #listCandidates(): void {
-    const { base, count, at, library, laneBits } = this.#sort;
-    const on = new LaneCode(base.code, library, VECTORS / 2);
-    const [i, address] = locals(base.code, "i32", 2);
-    const { offset, bytes } = at.sorted;
-    // The last value has no next one.
-    at.sorted.at(count).store(at.sorted.at(count, -1).load().xor(-1));
-    this.#candidate.set(base);
-    i.set(0);
-    const listStep = () => {
-      on.scope(() => {
-        address.set(at.sorted.addressOf(i));
-        const [own, next] = [on.loadAt(address, offset), on.loadAt(address, offset + bytes)];
-        // Heads may differ in bits that did not fit: such lanes are already in order, which is found out later.
-        const difference = on.shift("i32x4.shr_u", on.xorBits(own, next), laneBits);
-        on.pushAny(on.op("i32x4.eq", difference, on.bits(0n)));
-      });
-      base.code.if(() => this.#listStep(i, address));
-    };
-    forSome(i, count, listStep, STEP_LANES);
-    at.candidates.from(this.#candidate).store(-1);
-  }
-
-  /** Writes every place to the end of the list, which only grows if the place is a candidate. */
-  #listStep(i: I32, address: I32): void {
-    const { at, laneBits } = this.#sort;
-    for (let k = 0; k < STEP_LANES; k++) {
-      at.candidates.from(this.#candidate).store(i.add(k));
-      const [own, next] = [at.sorted.from(address, k).load(), at.sorted.from(address, k + 1).load()];
-      const isCandidate = own.xor(next).lt(2 ** laneBits);
-      this.#candidate.set(this.#candidate.add(isCandidate.shiftLeft(COUNTER_SHIFT)));
-    }
-  }
-
-  #visitRuns(visitor: SortVisitor): void {
-    const { base, count, at } = this.#sort;
-    const { code } = base;
-    const [place, end, moves] = locals(code, "i32", 3);
-    const candidate = at.candidates.from(this.#candidate);
-    const goOn = () => this.#candidate.set(this.#candidate.add(COUNTER_BYTES));
-    this.#candidate.set(base);
-    moves.set(0);
-    code.block((done) => {
-      count.lt(2).branchTo(done);
-      code.loop((again) => {
-        place.tee(candidate.load()).ge(count.sub(1)).branchTo(done);
-        end.set(place.add(1));
-        goOn();
-        when(candidate.load().ne(end), () => {
-          this.#visitPair(place, visitor);
-          code.branch(again);
-        });
-        code.loop((more) => {
-          end.set(end.add(1));
-          goOn();
-          candidate.load().eq(end).branchTo(more);
-        });
-        end.set(end.add(1));
-        this.#visitRun(place, end, moves, visitor, done);
+function visitRuns(sort: SortFrame, candidate: I32Local, visitor: SortVisitor): void {
+  const { base, count, at } = sort;
+  const { code } = base;
+  const [place, end, moves] = locals(code, "i32", 3);
+  const listed = at.candidates.from(candidate);
+  const goOn = () => candidate.set(candidate.add(COUNTER_BYTES));
+  candidate.set(base);
+  moves.set(0);
+  code.block((done) => {
+    count.lt(2).branchTo(done);
+    code.loop((again) => {
+      place.tee(listed.load()).ge(count.sub(1)).branchTo(done);
+      end.set(place.add(1));
+      goOn();
+      when(listed.load().ne(end), () => {
+        visitPair(sort, place, visitor);
         code.branch(again);
       });
-    });
-  }
-
-  /** Sorts two lanes. */
-  #visitPair(place: I32, visitor: SortVisitor): void {
-    const sort = this.#sort;
-    const { sorted } = sort.at;
-    const { code } = place;
-    const [address, isTie, isFalling] = locals(code, "i32", 3);
-    const [x, y] = locals(code, "f64", 2);
-    const [first, second, lower, upper] = locals(code, "i32", 4);
-    address.set(sorted.addressOf(place));
-    x.set(sort.values.at(sort.laneOf(first.tee(sorted.from(address).load()))).load());
-    y.set(sort.values.at(sort.laneOf(second.tee(sorted.from(address, 1).load()))).load());
-    isTie.set(x.eq(y));
-    isFalling.set(x.gt(y));
-    sorted.from(address).store(lower.tee(isFalling.select(second, first)));
-    lower.set(sort.laneOf(lower));
-    sorted.from(address, 1).store(upper.tee(isFalling.select(first, second)));
-    upper.set(sort.laneOf(upper));
-    visitor.pair?.([lower, upper], place, isTie);
-  }
-
-  /** Visits a run of candidates; leaves the block after all lanes. */
-  #visitRun(start: I32Local, end: I32, moves: I32Local, visitor: SortVisitor, done: Label): void {
-    const { count, lanes } = this.#sort;
-    const sortAndVisit = () => {
-      this.#sortRun(start, end, moves);
-      when(moves.gt(times(lanes, MOVES_PER_LANE)), () => {
-        emitSortByAllBits(this.#sort);
-        start.set(0);
-        this.#visitKeys(start, count, visitor);
-        start.code.branch(done);
+      code.loop((more) => {
+        end.set(end.add(1));
+        goOn();
+        listed.load().eq(end).branchTo(more);
       });
-      this.#visitKeys(start, end, visitor);
-    };
-    when(this.#emitAreEqual(start, end), () => visitor.tie?.(start, end), sortAndVisit);
-  }
+      end.set(end.add(1));
+      visitRun(sort, place, end, moves, visitor, done);
+      code.branch(again);
+    });
+  });
+}
 
-  /** Visits the lanes of a run, at least one, in key order; changes `start`. */
-  #visitKeys(start: I32Local, end: I32, visitor: SortVisitor): void {
-    const { code } = start;
-    const { sortedKeys } = this.#sort.at;
-    const [key] = locals(code, "i64", 1);
-    const [next, lane] = locals(code, "i32", 2);
-    const visitPlace = () => {
-      lane.set(this.#sort.laneAt(start));
-      visitor.place?.(lane, start);
-    };
-    code.loop((again) => {
-      key.set(sortedKeys.at(start).load());
-      next.set(start);
-      code.block((found) => {
-        code.loop((more) => {
-          next.tee(next.add(1)).eq(end).branchTo(found);
-          sortedKeys.at(next).load().eq(key).branchTo(more);
-        });
+/** Sorts two lanes. */
+function visitPair(sort: SortFrame, place: I32, visitor: SortVisitor): void {
+  const { sorted } = sort.at;
+  const { code } = place;
+  const [address, isTie, isFalling] = locals(code, "i32", 3);
+  const [x, y] = locals(code, "f64", 2);
+  const [first, second, lower, upper] = locals(code, "i32", 4);
+  address.set(sorted.addressOf(place));
+  x.set(sort.values.at(sort.laneOf(first.tee(sorted.from(address).load()))).load());
+  y.set(sort.values.at(sort.laneOf(second.tee(sorted.from(address, 1).load()))).load());
+  isTie.set(x.eq(y));
+  isFalling.set(x.gt(y));
+  sorted.from(address).store(lower.tee(isFalling.select(second, first)));
+  lower.set(sort.laneOf(lower));
+  sorted.from(address, 1).store(upper.tee(isFalling.select(first, second)));
+  upper.set(sort.laneOf(upper));
+  visitor.pair?.([lower, upper], place, isTie);
+}
+
+/** Visits a run of candidates; leaves the block after all lanes. */
+function visitRun(
+  sort: SortFrame,
+  start: I32Local,
+  end: I32,
+  moves: I32Local,
+  visitor: SortVisitor,
+  done: Label,
+): void {
+  const { count, lanes } = sort;
+  const sortAndVisit = () => {
+    sortRun(sort, start, end, moves);
+    when(moves.gt(times(lanes, MOVES_PER_LANE)), () => {
+      emitSortByAllBits(sort);
+      start.set(0);
+      visitKeys(sort, start, count, visitor);
+      start.code.branch(done);
+    });
+    visitKeys(sort, start, end, visitor);
+  };
+  when(emitAreEqual(sort, start, end), () => visitor.tie?.(start, end), sortAndVisit);
+}
+
+/** Visits the lanes of a run, at least one, in key order; changes `start`. */
+function visitKeys(sort: SortFrame, start: I32Local, end: I32, visitor: SortVisitor): void {
+  const { code } = start;
+  const { sortedKeys } = sort.at;
+  const [key] = locals(code, "i64", 1);
+  const [next, lane] = locals(code, "i32", 2);
+  const visitPlace = () => {
+    lane.set(sort.laneAt(start));
+    visitor.place?.(lane, start);
+  };
+  code.loop((again) => {
+    key.set(sortedKeys.at(start).load());
+    next.set(start);
+    code.block((found) => {
+      code.loop((more) => {
+        next.tee(next.add(1)).eq(end).branchTo(found);
+        sortedKeys.at(next).load().eq(key).branchTo(more);
       });
-      when(next.sub(start).eq(1), visitPlace, () => visitor.tie?.(start, next));
-      start.tee(next).ne(end).branchTo(again);
     });
-  }
+    when(next.sub(start).eq(1), visitPlace, () => visitor.tie?.(start, next));
+    start.tee(next).ne(end).branchTo(again);
+  });
+}
 
-  /** The value of the lane at a place. */
-  #valueAt(place: I32): F64 {
-    return this.#sort.values.at(this.#sort.laneAt(place)).load();
-  }
+/** The value of the lane at a place. */
+function valueAt(sort: SortFrame, place: I32): F64 {
+  return sort.values.at(sort.laneAt(place)).load();
+}
 
-  /** Compares the values of a run; the result is 1 if they are all equal, else 0. */
-  #emitAreEqual(start: I32, end: I32): I32 {
-    const { code } = start;
-    const [first] = locals(code, "f64", 1);
-    const [i] = locals(code, "i32", 1);
-    first.set(this.#valueAt(start));
-    i.set(start);
-    code.loop((next) => {
-      when(i.tee(i.add(1)).lt(end), () => this.#valueAt(i).eq(first).branchTo(next));
+/** Compares the values of a run; the result is 1 if they are all equal, else 0. */
+function emitAreEqual(sort: SortFrame, start: I32, end: I32): I32 {
+  const { code } = start;
+  const [first] = locals(code, "f64", 1);
+  const [i] = locals(code, "i32", 1);
+  first.set(valueAt(sort, start));
+  i.set(start);
+  code.loop((next) => {
+    when(i.tee(i.add(1)).lt(end), () => valueAt(sort, i).eq(first).branchTo(next));
+  });
+  return i.eq(end);
+}
+
+/** Sorts a run by insertion, finds its keys, and counts moves: beyond the limit it gives up. */
+function sortRun(sort: SortFrame, start: I32, end: I32, moves: I32Local): void {
+  const { code } = start;
+  const { lanes, at } = sort;
+  const { sorted, sortedKeys } = at;
+  const [key] = locals(code, "i64", 1);
+  const [i, place, moved] = locals(code, "i32", 3);
+  /** Moves the neighbour below up by one place. */
+  const moveUp = () => {
+    sortedKeys.at(place).store(sortedKeys.at(place, -1).load());
+    sorted.at(place).store(sorted.at(place, -1).load());
+    moves.set(moves.add(1));
+    place.set(place.sub(1));
+  };
+  i.set(start);
+  code.loop((next) => {
+    moved.set(sorted.at(i).load());
+    // -0 becomes 0.
+    key.set(orderedBits(valueAt(sort, i).add(0), key));
+    place.set(i);
+    repeat(code, (found) => {
+      place.eq(start).branchTo(found);
+      sortedKeys.at(place, -1).load().leSigned(key).branchTo(found);
+      moveUp();
     });
-    return i.eq(end);
-  }
-
-  /** Sorts a run by insertion, finds its keys, and counts moves: beyond the limit it gives up. */
-  #sortRun(start: I32, end: I32, moves: I32Local): void {
-    const { code } = start;
-    const { lanes, at } = this.#sort;
-    const { sorted, sortedKeys } = at;
-    const [key] = locals(code, "i64", 1);
-    const [i, place, moved] = locals(code, "i32", 3);
-    /** Moves the neighbour below up by one place. */
-    const moveUp = () => {
-      sortedKeys.at(place).store(sortedKeys.at(place, -1).load());
-      sorted.at(place).store(sorted.at(place, -1).load());
-      moves.set(moves.add(1));
-      place.set(place.sub(1));
-    };
-    i.set(start);
-    code.loop((next) => {
-      moved.set(sorted.at(i).load());
-      // -0 becomes 0.
-      key.set(orderedBits(this.#valueAt(i).add(0), key));
-      place.set(i);
-      repeat(code, (found) => {
-        place.eq(start).branchTo(found);
-        sortedKeys.at(place, -1).load().leSigned(key).branchTo(found);
-        moveUp();
-      });
-      sortedKeys.at(place).store(key);
-      sorted.at(place).store(moved);
-      const isWithinLimit = moves.le(times(lanes, MOVES_PER_LANE));
-      i.tee(i.add(1)).lt(end).and(isWithinLimit).branchTo(next);
-    });
-  }
+    sortedKeys.at(place).store(key);
+    sorted.at(place).store(moved);
+    const isWithinLimit = moves.le(times(lanes, MOVES_PER_LANE));
+    i.tee(i.add(1)).lt(end).and(isWithinLimit).branchTo(next);
+  });
 }
 
 /** Emits a sort of the lanes by their whole keys, some bits at a time. Afterwards `sorted` holds lanes only. */

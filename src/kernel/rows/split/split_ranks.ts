@@ -19,7 +19,7 @@ export function emitShareRanks(code: Code, library: Library, laneCount: number, 
   const { input } = stepParameters(code);
   emitList(code, library, laneCount, scratch, input, ({ values, lanes, total, below, results }) => {
     const sort = new LaneSort(code, library, laneCount, scratch, lanes);
-    const doubled = emitDoubledRanks(sort, values, scratch);
+    const doubled = emitDoubledRanks(sort, values);
     emitQuotients(sort, doubled, results, { total, below });
     return null;
   });

@@ -23,17 +23,17 @@ const DIGITS_PER_LEVEL = 8;
 export function emitRank(code: Code, library: Library, laneCount: number, scratch: RowScratch): void {
   const { input, output } = rowParameters(code);
   const sort = new LaneSort(code, library, laneCount, scratch);
-  const doubled = emitDoubledRanks(sort, input, scratch);
+  const doubled = emitDoubledRanks(sort, input);
   emitQuotients(sort, doubled, output, { total: sort.count });
 }
 
 /** Emits twice the ranks of the lanes at an address; returns where they are. */
-export function emitDoubledRanks(sort: LaneSort, input: I32, scratch: RowScratch): Pointer<"i32"> {
-  const { base, lanesMax } = sort;
+export function emitDoubledRanks(sort: LaneSort, input: I32): Pointer<"i32"> {
+  const { base, lanesMax, scratch } = sort;
   const doubled = new Pointer(base, "i32", scratch.part("doubled ranks", DOUBLED_BYTES * lanesMax));
   sort.emitCounts(input);
   base.code.block((ranked) => {
-    emitLevelRanks(sort, doubled, scratch, ranked);
+    emitLevelRanks(sort, doubled, ranked);
     emitSortedRanks(sort, doubled);
   });
   return doubled;
@@ -44,8 +44,8 @@ export function emitDoubledRanks(sort: LaneSort, input: I32, scratch: RowScratch
  * digit, the places of its lanes are the ranks, and nothing is sorted. Twice the rank of every lane goes to `doubled`;
  * nulls get more than twice their number. Otherwise the code falls through and leaves the sort's input unchanged.
  */
-function emitLevelRanks(sort: SortFrame, doubled: Pointer<"i32">, scratch: RowScratch, ranked: Label): void {
-  const { base, digitBits, lanes, values, at } = sort;
+function emitLevelRanks(sort: SortFrame, doubled: Pointer<"i32">, ranked: Label): void {
+  const { base, digitBits, lanes, values, at, scratch } = sort;
   const { code } = base;
   const part = scratch.part("values of high digits", VALUE_BYTES * 2 ** digitBits);
   const levels = new Pointer(base, "f64", part);
