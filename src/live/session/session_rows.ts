@@ -227,6 +227,7 @@ export class SessionRows {
     warmUp.finish();
     next.updateSymbols();
     this.#current = next;
+    if (this.#newest && !warmUp.lastRow) this.#noNewest = "the program has changed, and no rows are kept";
     this.#newest = this.#newest && warmUp.lastRow;
     // The last row is in the first slot, which is used again last.
     this.#freeSlots = [...SLOTS.slice(1), SLOTS[0]!];

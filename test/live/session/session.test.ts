@@ -207,6 +207,15 @@ describe("errors leave the session as it was", () => {
     await expect(session.push(bar(1))).rejects.toMatchObject({ code: "E374" });
   });
 
+  test("no row is kept that could be revised after an update", async () => {
+    await using session = await open({ retainRows: 0 });
+    await session.push(bar(1));
+    await session.update(compile("other = close", { fields: ["close"] }));
+    await expect(session.revise(bar(1))).rejects.toThrow(
+      "E376 there is no bar to revise: the program has changed",
+    );
+  });
+
   test("there is nothing to revise", async () => {
     await using session = await open();
     await expect(session.revise(bar(1))).rejects.toMatchObject({ code: "E376" });
