@@ -2,6 +2,8 @@ import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readPanel } from "../../src/index.ts";
+import { readRunConfig } from "../../src/jobs/config/read_config.ts";
+import { planRuns } from "../../src/jobs/service/status.ts";
 import { JobFolder, keptLog, realBars, type Sink } from "./job_folder.ts";
 
 test.each([
@@ -38,6 +40,13 @@ test("files that are not complete do not count", async () => {
     writeFileSync(join(folder.path, "bars", name), second);
   expect(await folder.run()).toBeNull();
   expect(await folder.results()).toEqual(await folder.expected([first]));
+});
+
+test("a source that is no folder is refused, also by a dry run", async () => {
+  using folder = new JobFolder({ source: "{ folder: a.factors }" });
+  const message = /E309 .*a\.factors: cannot be opened \(ENOTDIR\)\n {2}check source.folder/;
+  expect(String(await folder.run())).toMatch(message);
+  await expect(planRuns(await readRunConfig(folder.config), Date.now())).rejects.toThrow(message);
 });
 
 test("late rows are an error of their file, or are skipped and reported", async () => {

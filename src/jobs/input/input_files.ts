@@ -4,6 +4,7 @@ import { createReadStream } from "node:fs";
 import { glob, lstat, readdir, stat } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
+import { notOpened } from "../../data/errors.ts";
 import { DataError } from "../../errors.ts";
 import type { FileSource } from "../config/config.ts";
 import { splitPattern } from "../config/source_pattern.ts";
@@ -17,13 +18,18 @@ const READABLE = /\.(csv|tsv|csv\.gz|tsv\.gz|parquet|arrow|feather|ipc)$/i;
 /** Files that are being written: they count once they are renamed. */
 const UNFINISHED = /^\.|\.(tmp|part)$/i;
 
-/** Lists the input files in code-unit order of their paths. */
-export async function listSourceFiles(source: FileSource): Promise<string[]> {
-  const found =
-    source.pattern === undefined
-      ? await readdir(source.folder!).then((names) => names.map((name) => join(source.folder!, name)))
-      : await filesOfPattern(source.pattern);
+/** Lists the input files in code-unit order of their paths. @throws DataError E309 for a folder that cannot be opened. */
+export async function listSourceFiles({ folder, pattern }: FileSource): Promise<string[]> {
+  const found = pattern === undefined ? await filesOfFolder(folder!) : await filesOfPattern(pattern);
   return found.filter((path) => isInput(basename(path))).sort();
+}
+
+async function filesOfFolder(folder: string): Promise<string[]> {
+  try {
+    return (await readdir(folder)).map((name) => join(folder, name));
+  } catch (error) {
+    throw notOpened(folder, String((error as NodeJS.ErrnoException).code), "check source.folder", error);
+  }
 }
 
 /** Stands for the digest of a path that is skipped because it is no regular file. */

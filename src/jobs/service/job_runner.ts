@@ -6,7 +6,6 @@
 import { randomUUID } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import { type OpenDatabase, ReusedDatabases } from "../../data/duckdb/database.ts";
-import { notOpened } from "../../data/errors.ts";
 import { formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
@@ -168,10 +167,7 @@ export class JobRunner {
 
   async #inputPaths(): Promise<readonly string[]> {
     const { source, name, badInput } = this.#job;
-    if (source.kind === "files")
-      return await listSourceFiles(source).catch((error: NodeJS.ErrnoException) => {
-        throw notOpened(`${source.folder}`, String(error.code), "check source.folder");
-      });
+    if (source.kind === "files") return await listSourceFiles(source);
     const { paths, incompleteRows, ...changes } = await takeQueryRows(
       source,
       queryFolder(this.#journalFolder, name),
