@@ -18,8 +18,9 @@ const TOP_KEYS = ["jobs", "log", "metrics", "journal", "engine"] as const;
  * @throws ConfigError E530 with every mistake; UsageError E508 if there is no such file.
  */
 export async function readRunConfig(file: string): Promise<RunConfig> {
-  const text = await readFile(file, "utf8").catch(() => {
-    throw noSuchFile(`${file}: no such file`, "give the path of a YAML file of jobs");
+  const text = await readFile(file, "utf8").catch(({ code }: NodeJS.ErrnoException) => {
+    const problem = code === "ENOENT" ? "no such file" : `cannot be read (${code})`;
+    throw noSuchFile(`${file}: ${problem}`, "give the path of a YAML file of jobs");
   });
   const report = new ConfigReport(file, text.replace(/^\ufeff/, ""));
   const root = parseConfig(report);

@@ -153,6 +153,11 @@ jobs:
   });
 });
 
+test("a folder, and a path where nothing is", async () => {
+  await expect(readRunConfig(import.meta.dirname)).rejects.toThrow("cannot be read (EISDIR)");
+  await expect(readRunConfig("none.yaml")).rejects.toThrow("E508 none.yaml: no such file");
+});
+
 test("durations", () => {
   expect(["500ms", "10s", " 5 m ", "1h", "1d", "-1s", ""].map(parseDuration)).toEqual([
     500,
