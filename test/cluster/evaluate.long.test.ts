@@ -1,7 +1,8 @@
+import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
-import { openClusterPanel } from "../../src/cluster/client/cluster.ts";
+import { type ClusterEvaluateOptions, openClusterPanel } from "../../src/cluster/client/cluster.ts";
 import { compile } from "../../src/compile.ts";
 import { readPanel } from "../../src/data/source/read_panel.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
@@ -43,5 +44,29 @@ describe.runIf(await hasDask())("on two workers", () => {
     await workers.expectSame(workers.inStore, program, panel, { params: { k: 5 } });
     await workers.expectSame(workers.inMemory, program, panel, { params: { k: 1 } });
     await panel.source.close();
+  });
+
+  test("options that are not known and other arguments are refused", async () => {
+    const panel = await openClusterPanel(BARS, TABLES);
+    const wrong = { slabRow: 700 } as ClusterEvaluateOptions;
+    await expect(workers.inMemory.evaluate(published("alpha101"), panel, wrong)).rejects.toThrow(
+      "E527 unknown option slabRow of a cluster's evaluate\n  did you mean slabRows?",
+    );
+    const program = Promise.resolve(published("alpha101")) as never;
+    await expect(workers.inMemory.evaluate(program, panel)).rejects.toThrow(
+      "E528 a cluster's evaluate takes a program, got a promise\n  await it",
+    );
+    await panel.source.close();
+  });
+
+  test.for([
+    "files",
+    "values",
+  ] as const)("alpha101 on real bars that the client brings, tiles as %s", async (kind) => {
+    const panel = { ...(await openClusterPanel(BARS, TABLES)), path: null };
+    const cluster = kind === "files" ? workers.inStore : workers.inMemory;
+    await workers.expectSame(cluster, published("alpha101"), panel, { shardLanes: 32, slabRows: 700 });
+    await panel.source.close();
+    expect(readdirSync(workers.store), "no tiles stay").toEqual([]);
   });
 });

@@ -6,7 +6,6 @@ import type { KernelOperator, Operator } from "../../src/operator/definition.ts"
 import type { Panel } from "../../src/panel.ts";
 import { bindFormula } from "../ast_print/bound_formula.ts";
 import { runProgram } from "../kernel/run_plan.ts";
-import { trials } from "../support/trials.ts";
 import {
   type CallShape,
   callText,
@@ -20,7 +19,7 @@ import type { Result } from "./same_cells.ts";
 
 const EXAMPLE_SETTINGS_MAX = 3;
 /** Windows of 0 rows become 1, delays of 0 stay. */
-const WINDOW_ROWS = trials([0, 5, HISTORY_ROWS + 3], [0, 1, 2, 5, HISTORY_ROWS, HISTORY_ROWS + 3]);
+const WINDOW_ROWS = [0, 1, 2, 5, HISTORY_ROWS, HISTORY_ROWS + 3];
 
 /** One way of calling the operator. */
 export interface Application {

@@ -10,7 +10,7 @@ import { JobFolder, realBars } from "./job_folder.ts";
 
 /** Of one day and 20 symbols each. */
 const FILES = trials(20, 400);
-const KILLS = trials(4, 10);
+const KILLS = trials(2, 10);
 const SYMBOLS = 20;
 
 test(

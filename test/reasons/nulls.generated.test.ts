@@ -15,7 +15,7 @@ beforeAll(async () => {
   const bars = await readPanel(join(examples, "data/sp100_daily.csv.gz"), {
     groups: join(examples, "data/sp100_sectors.csv"),
   });
-  panel = trials(part(bars, 300, 8), bars);
+  panel = trials(part(bars, 300, 5), bars);
 });
 afterAll(async () => {
   rmSync(folder, { recursive: true });

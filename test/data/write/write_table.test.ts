@@ -255,7 +255,7 @@ test("any dense panel comes back with identical bits from every format", async (
         expect(bitsOf(again.fields.get("x")!)).toEqual(bitsOf(values));
       },
     ),
-    { numRuns: 60 },
+    { numRuns: 30 },
   );
 });
 
