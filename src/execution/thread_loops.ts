@@ -1,7 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
 import type { Mailbox } from "./mailbox.ts";
-import { noteThreadEnded } from "./watch/garbage.ts";
 
 type TransferList = NonNullable<NonNullable<Parameters<Piscina["run"]>[1]>["transferList"]>;
 
@@ -114,10 +113,7 @@ export class Threads {
 
   #end(one: Piscina): void {
     this.#open.delete(one);
-    const ending = one.destroy().finally(() => {
-      this.#ending.delete(ending);
-      noteThreadEnded();
-    });
+    const ending = one.destroy().finally(() => this.#ending.delete(ending));
     this.#ending.add(ending);
   }
 }

@@ -1,4 +1,4 @@
-import { collectGarbage, threadMemoryIsBack } from "../../execution/watch/garbage.ts";
+import { collectGarbage } from "../../execution/watch/garbage.ts";
 import { ProcessMemory } from "./process_memory.ts";
 import { type RetainedBuffer, RetainedBuffers } from "./retained_buffers.ts";
 import type { MemoryShares } from "./thresholds.ts";
@@ -92,7 +92,7 @@ export class Relief {
 
   /** Whether the process will shrink no more after what was given back, to a call that has waited since then. */
   isSettled(since: number): boolean {
-    return threadMemoryIsBack() && performance.now() - Math.max(this.#releasedAt, since) > SETTLE_MS;
+    return performance.now() - Math.max(this.#releasedAt, since) > SETTLE_MS;
   }
 
   /** Counts the buffer as retained and most recently used, until it is spilled or let go. */

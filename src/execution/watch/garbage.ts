@@ -15,21 +15,3 @@ export function collectGarbage(): void {
   }
   collect();
 }
-
-/**
- * V8 keeps the memory of a thread that has ended for 8 s (`--memory-pool-timeout`), and gives it back when it next
- * collects garbage: 2 GiB of 200 threads. In ms, with a little time to do it.
- */
-const THREAD_MEMORY_MS = 10_000;
-
-let threadEndedAt = Number.NEGATIVE_INFINITY;
-
-/** A thread of this process has ended. */
-export function noteThreadEnded(): void {
-  threadEndedAt = performance.now();
-}
-
-/** Whether V8 has given back the memory of all threads that have ended, if garbage was collected meanwhile. */
-export function threadMemoryIsBack(): boolean {
-  return performance.now() - threadEndedAt > THREAD_MEMORY_MS;
-}

@@ -1,7 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { MemoryBudget } from "../../../src/evaluation/memory/memory_budget.ts";
 import type { MemoryThresholds } from "../../../src/evaluation/memory/thresholds.ts";
-import { noteThreadEnded } from "../../../src/execution/watch/garbage.ts";
 
 const MIB = 2 ** 20;
 /** What a process of one thread takes for itself. */
@@ -179,21 +178,6 @@ describe("a process that takes too much", () => {
     await vi.advanceTimersByTimeAsync(300);
     expect(call.error?.message).toContain("which takes 1.2 GiB");
     expect(vi.getTimerCount()).toBe(0);
-  });
-
-  test("refuses no call before the memory of threads that have ended is back", async () => {
-    const budget = budgetOf();
-    processTakes(900);
-    noteThreadEnded();
-    const [first, second] = [admitted(budget, 200), admitted(budget, 300)];
-    await vi.advanceTimersByTimeAsync(9000);
-    expect([first.error, second.error]).toEqual([undefined, undefined]);
-    processTakes(750);
-    await vi.advanceTimersByTimeAsync(1200);
-    expect(first.release).toBeDefined();
-    first.release!();
-    await vi.advanceTimersByTimeAsync(2200);
-    expect(second.error?.message).toContain("which takes 1.0 GiB");
   });
 
   test("takes no row of a session either", () => {
