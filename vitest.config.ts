@@ -10,7 +10,7 @@ const isLong = process.env["LONG"] !== undefined;
 /** `npm run test:quick`: what needs neither processes nor threads, and seconds at most. */
 const isQuick = process.env["QUICK"] !== undefined;
 const NOT_QUICK = [
-  "test/{bench,cli,cluster,data,docs,engine,error_catalogue,examples,execution,fuzz,golden,jobs,live,verify}/**",
+  "test/{bench,cli,cluster,data,difference,docs,engine,error_catalogue,examples,execution,fuzz,golden,jobs,live,verify}/**",
   "**/*.generated.test.ts",
 ];
 const MINUTE_MS = 60_000;
