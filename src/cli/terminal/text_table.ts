@@ -20,8 +20,8 @@ export function formatTable(
   isRight = (column: number) => rows.length > 0 && rows.every((row) => isNumeric(row[column] ?? "")),
 ): string {
   const right = header.map((_, column) => isRight(column));
-  const lines = [header, ...rows.map((row) => row.map(textOf))];
-  const widths = widthsOf(header, rows);
+  const lines = linesOf(header, rows);
+  const widths = widthsOf(lines);
   return lines
     .map((line) => {
       const cells = line.map((cell, column) => pad(cell, widths[column] as number, right[column] === true));
@@ -46,7 +46,7 @@ export function fittingTable(
   { width, cut, leastWanted }: Fit,
   isRight?: (column: number) => boolean,
 ): string {
-  const widths = widthsOf(header, rows);
+  const widths = widthsOf(linesOf(header, rows));
   const kept = new Set(header.keys());
   const excess = () => {
     const used = [...kept].reduce(
@@ -66,13 +66,19 @@ export function fittingTable(
   return formatTable(names, shown, isRight && ((column) => isRight(columns[column]!)));
 }
 
-function widthsOf(header: readonly string[], rows: readonly (readonly Cell[])[]): number[] {
-  return header.map((name, column) =>
-    Math.max(name.length, ...rows.map((row) => textOf(row[column] ?? "").length)),
-  );
+type Lines = readonly [readonly string[], ...(readonly string[])[]];
+
+function linesOf(header: readonly string[], rows: readonly (readonly Cell[])[]): Lines {
+  const textOf = (cell: Cell) => (typeof cell === "number" ? cell.toLocaleString("en") : visible(cell));
+  return [header, ...rows.map((row) => row.map(textOf))];
 }
 
-const textOf = (cell: Cell): string => (typeof cell === "number" ? cell.toLocaleString("en") : visible(cell));
+/** Of each column; a table may have more rows than a call has arguments. */
+function widthsOf(lines: Lines): number[] {
+  return lines[0].map((_, column) =>
+    lines.reduce((most, line) => Math.max(most, (line[column] ?? "").length), 0),
+  );
+}
 
 function isNumeric(cell: Cell): boolean {
   return typeof cell === "number" || /^(< )?[\d.]+ %$/.test(cell);

@@ -38,3 +38,9 @@ test("any width holds in which the name, a gap and twenty characters fit", () =>
 test("a table without rows has its header", () => {
   expect(fittingTable(header, [], { width: 10, cut: 2, leastWanted: [1, 3] })).toBe("factor  formula");
 });
+
+test("a table may have more rows than a call has arguments", () => {
+  const rows = Array.from({ length: 200_000 }, (_, row) => [row % 10]);
+  const table = fittingTable(["x"], rows, { width: 80, leastWanted: [] });
+  expect(table.split("\n")).toHaveLength(200_001);
+});
