@@ -19,8 +19,8 @@ import { counted } from "../../text/counted.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
 /**
- * What columns and state of a program take over `laneCount` symbols, for a history and for a session; where that is more than
- * one memory holds, the factors of each memory; and the nodes whose rows a session splits over its threads.
+ * What columns and state of a program take over `laneCount` symbols, for a history and for a session; where that is more
+ * than one memory holds, the factors of each memory; and the nodes whose rows a session splits over its threads.
  *
  * @throws ResourceError E401 for a factor that does not fit into one memory
  */

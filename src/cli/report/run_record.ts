@@ -20,7 +20,10 @@ const MAIN_WORKS: Readonly<Record<string, string>> = {
   "complete the output": "write",
 };
 
-/** What threads, nodes and memory did in a run, from the events of its trace, in bounded memory, except for samples of memory. */
+/**
+ * What threads, nodes and memory did in a run, from the events of its trace, in bounded memory, except for samples of
+ * memory.
+ */
 export class RunRecord implements EventSink {
   /** Start of the time line, in ms since 1970. */
   readonly #startMs: number;

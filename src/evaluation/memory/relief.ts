@@ -76,7 +76,7 @@ export class Relief {
 
   /** The same, as read a moment ago. */
   readSometimes(): number {
-    return performance.now() - this.#readAt < INTERVAL_MS ? this.#processBytes : this.read();
+    return this.#isStale ? this.read() : this.#processBytes;
   }
 
   /** An arena was closed: it stays in the process until V8 collects garbage in all threads that had it. */
@@ -123,8 +123,12 @@ export class Relief {
 
   /** The same before a block, if it has not been done for a while: a thread that is busy between blocks runs no timer. */
   relieveSometimes(): void {
-    if (performance.now() - this.#readAt > INTERVAL_MS) this.relieve();
+    if (this.#isStale) this.relieve();
     else this.spill();
+  }
+
+  get #isStale(): boolean {
+    return performance.now() - this.#readAt >= INTERVAL_MS;
   }
 
   /** Spills what is too much, and what is needed. */
