@@ -16,6 +16,8 @@ const CHANCE_KILLS = trials(1, 13);
 const STEP_KILLS = trials(2, 20);
 /** A file of three days has three parts. */
 const DAYS = 3;
+/** Lines of the log before results of a run are published, besides one for each file. */
+const RUN_LINES = 8;
 const TIMEOUT_MS = trials(300_000, 1_200_000);
 
 const random = new Seeded();
@@ -62,13 +64,20 @@ describe("a process that is killed", () => {
     async (sink) => {
       using folder = new JobFolder({ sink, top: "log: { level: debug }" });
       const bars = realBars(2 * CHANCE_KILLS, 2);
+      let sequence = 0;
+      let waiting = 0;
       for (let count = 0; count < CHANCE_KILLS; count += 1) {
         folder.addBars(bars[2 * count]!);
         folder.addBars(bars[2 * count + 1]!);
-        await runAndKill(folder, 1 + random.below(16), 60 * random.uniform());
+        waiting += 2;
+        // Half of the kills come after results are published, whatever has piled up.
+        await runAndKill(folder, 1 + random.below(2 * (RUN_LINES + waiting)), 60 * random.uniform());
+        const history = await historyOf(folder);
+        if (history.sequence > sequence) waiting = 0;
+        sequence = history.sequence;
       }
       // A single kill may come before anything is done.
-      if (CHANCE_KILLS > 10) expect((await historyOf(folder)).sequence, SEED).toBeGreaterThan(0);
+      if (CHANCE_KILLS > 10) expect(sequence, SEED).toBeGreaterThan(0);
       expect(await folder.run(), SEED).toBeNull();
       expect(await folder.results(), SEED).toEqual(await folder.expected(bars));
     },
