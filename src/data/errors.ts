@@ -333,7 +333,7 @@ export function inputTooLarge(file: string, reason: string, cause: unknown): Res
   );
 }
 
-export function spillFailed(folder: string, reason: string, cause: unknown): ResourceError {
+export function spillFailed(folder: string, reason: string, cause?: Error): ResourceError {
   return new ResourceError(
     "E444",
     `results that wait do not fit in memory and cannot be kept in ${folder} (${reason})`,

@@ -2,10 +2,10 @@
 import { constants } from "node:fs";
 import { access, stat } from "node:fs/promises";
 import { dirname } from "node:path";
-import { FactorloomError } from "../errors.ts";
 import { reasonOf } from "../text/reason.ts";
 import { outputFolderMissing, outputNotWritable, writeFailed } from "./errors.ts";
 import { outputTarget } from "./output_target.ts";
+import { isSystemError } from "./system_error.ts";
 
 /**
  * Checks that a file can be written to the path: its folder exists and is writable, and it is not a folder.
@@ -24,12 +24,16 @@ export async function checkWritable(path: string): Promise<void> {
   });
 }
 
-/** Runs work on an output file. @throws ResourceError E442 for an error of the system. */
+/** How errors of DuckDB begin, which name the call of the system in their text alone. */
+const OF_DUCKDB = /^[A-Z][A-Za-z ]* Error: /;
+
+/** Runs work on an output file. @throws ResourceError E442 for an error of the system or DuckDB. */
 export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (error instanceof FactorloomError) throw error;
-    throw writeFailed(path, reasonOf(error), error);
+    if (isSystemError(error) || (error instanceof Error && OF_DUCKDB.test(error.message)))
+      throw writeFailed(path, reasonOf(error), error);
+    throw error;
   }
 }

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
+import { isSystemError } from "../../files/system_error.ts";
 import { storeFailed } from "../protocol/errors.ts";
 import { FolderClaim, isClaimed } from "./folder_claim.ts";
 import { openStore } from "./open_store.ts";
@@ -41,8 +42,7 @@ export async function cleanStore(
     }
     return runs;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    throw storeFailed(store, (error as Error).message);
+    throw isSystemError(error) ? storeFailed(store, error.message) : error;
   }
 }
 

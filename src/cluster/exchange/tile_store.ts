@@ -3,6 +3,7 @@ import { randomUUID } from "node:crypto";
 import { closeSync, fstatSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { makeFolderSync } from "../../files/folders.ts";
+import { isSystemError } from "../../files/system_error.ts";
 import { type ColumnRows, fillLanes, type LaneRange, rowsIn, takeLanes } from "../protocol/column_rows.ts";
 import { storeFailed, tileMissing } from "../protocol/errors.ts";
 import { sealed, sealedBytes, unsealed } from "../protocol/file_seal.ts";
@@ -324,13 +325,12 @@ export function removeLeftOver(path: string): void {
 
 /** Turns an error of the system into E609, which names the file. */
 export function writeFailure(path: string, error: unknown): unknown {
-  if (codeOf(error) === undefined) return error;
-  return Object.assign(storeFailed(path, (error as Error).message), { cause: error });
+  return isSystemError(error) ? Object.assign(storeFailed(path, error.message), { cause: error }) : error;
 }
 
 /** The code of an error of the system, such as ENOSPC. */
 function codeOf(error: unknown): string | undefined {
-  return error instanceof Error && "syscall" in error ? (error as NodeJS.ErrnoException).code : undefined;
+  return isSystemError(error) ? error.code : undefined;
 }
 
 /** A unique name in the same folder: two executors may write the same tile. */

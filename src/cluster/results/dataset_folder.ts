@@ -2,6 +2,7 @@ import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { parquetRowCount } from "../../data/parquet/parquet_rows.ts";
 import { makeFolders } from "../../files/folders.ts";
+import { isSystemError } from "../../files/system_error.ts";
 import { CLAIM_FILE, checkClaim, FolderClaim } from "../exchange/folder_claim.ts";
 import { datasetDiffers, datasetInUse, datasetTaken, storeFailed } from "../protocol/errors.ts";
 import { PART_NAME } from "./dataset_part.ts";
@@ -135,7 +136,6 @@ async function orStoreFailed<T>(folder: string, work: () => Promise<T>): Promise
   try {
     return await work();
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).syscall === undefined) throw error;
-    throw storeFailed(folder, (error as Error).message);
+    throw isSystemError(error) ? storeFailed(folder, error.message) : error;
   }
 }

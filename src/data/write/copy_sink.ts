@@ -4,13 +4,13 @@
  */
 import { readFile, rm } from "node:fs/promises";
 import type { Field, RecordBatch, Schema } from "apache-arrow";
-import { InternalError } from "../../errors.ts";
 import type { TimeType } from "../../panel.ts";
 import { registerArrowScan } from "../arrow/arrow_scan.ts";
 import { type Database, machineMemoryBytes, openDatabase, sqlName, sqlText } from "../duckdb/database.ts";
 import { columnId } from "../duckdb/relation.ts";
 import { timeTypeOf, valuesPerUnit } from "../time/arrow_time.ts";
 import { COPY_FORMATS, type CopyFormat } from "./duckdb_formats.ts";
+import { columnNotWritable } from "./output_errors.ts";
 import type { PieceJoiner } from "./piece_joiner.ts";
 import type { TableSink } from "./table_sink.ts";
 
@@ -153,7 +153,7 @@ class PieceWriter {
   readonly #selectSql: string;
   #batches: readonly RecordBatch[] = [];
 
-  /** @throws InternalError for a column that no output has. */
+  /** @throws UsageError E528 for a column that no output has. */
   static async open(schema: Schema, format: CopyFormat): Promise<PieceWriter> {
     // One thread: a second one would wait actively for the rows of the first.
     const memoryBytes = WRITER_MEMORY_SHARE * machineMemoryBytes();
@@ -172,7 +172,7 @@ class PieceWriter {
     const scanned = registerArrowScan(database, "arrow_rows", schema, () => this.#batches, { nulls: "null" });
     const columns = schema.fields.map((field, index) => {
       if (scanned[index] !== null) return columnSql(field, columnId(index), format);
-      throw new InternalError(`the output column ${field.name} has type ${field.type}`);
+      throw columnNotWritable(field);
     });
     this.#selectSql = `SELECT ${columns.join(", ")} FROM arrow_rows()`;
   }

@@ -1,4 +1,5 @@
 /** Errors of output formats. */
+import type { Field } from "apache-arrow";
 import { DataError, UsageError } from "../../errors.ts";
 import { quoted } from "../errors.ts";
 
@@ -12,6 +13,14 @@ export function outputNamesClash(file: string, first: string, second: string): D
     "E343",
     `${file}: the output columns ${quoted(first)} and ${quoted(second)} differ only by case, which this format cannot hold`,
     "rename one factor, or write .arrow",
+  );
+}
+
+export function columnNotWritable({ name, type }: Field): UsageError {
+  return new UsageError(
+    "E528",
+    `writing takes columns of times, text and numbers, got ${quoted(name)} of type ${type}`,
+    "leave it out, or write .arrow",
   );
 }
 

@@ -3,6 +3,7 @@ import { type FileHandle, mkdtemp, open, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Field, Float64, makeData, RecordBatch, RecordBatchReader, Schema, Struct } from "apache-arrow";
+import { isSystemError } from "../../files/system_error.ts";
 import { writeFully } from "../../files/write_fully.ts";
 import { encodeSchemaMessage } from "../arrow/arrow_file.ts";
 import { spillFailed } from "../errors.ts";
@@ -106,7 +107,7 @@ export class SpillFile {
 async function readFully(handle: FileHandle, bytes: Buffer, start: number): Promise<void> {
   for (let filled = 0; filled < bytes.length; ) {
     const { bytesRead } = await handle.read(bytes, filled, bytes.length - filled, start + filled);
-    if (bytesRead === 0) throw new Error("it ends too early");
+    if (bytesRead === 0) throw spillFailed(tmpdir(), "a file ends too early");
     filled += bytesRead;
   }
 }
@@ -116,7 +117,6 @@ async function spilling<T>(work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (cause) {
-    const { code, message } = cause as NodeJS.ErrnoException;
-    throw spillFailed(tmpdir(), code ?? message, cause);
+    throw isSystemError(cause) ? spillFailed(tmpdir(), cause.code!, cause) : cause;
   }
 }

@@ -1,7 +1,7 @@
 /** Files that survive a loss of power: written, synced, renamed, their folder synced. */
 import { mkdir, open, rename } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { FactorloomError } from "../../errors.ts";
+import { isSystemError } from "../../files/system_error.ts";
 import { writeFully } from "../../files/write_fully.ts";
 import { storageFails } from "../errors.ts";
 
@@ -44,7 +44,6 @@ export async function storing<T>(path: string, work: () => Promise<T>): Promise<
   try {
     return await work();
   } catch (error) {
-    if (error instanceof FactorloomError || !(error instanceof Error && "syscall" in error)) throw error;
-    throw storageFails(path, error);
+    throw isSystemError(error) ? storageFails(path, error) : error;
   }
 }

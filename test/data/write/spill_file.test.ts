@@ -61,7 +61,7 @@ describe("a spill file", () => {
     vi.spyOn(prototype, "writev").mockImplementationOnce(async function (this: FileHandle, parts, place) {
       const [part] = parts as [Uint8Array];
       await writev.call(this, [part.subarray(0, part.length >> 1)], place);
-      throw Object.assign(new Error("no space left on device"), { code: "ENOSPC" });
+      throw Object.assign(new Error("no space left on device"), { code: "ENOSPC", syscall: "write" });
     });
     await expect(file.write(Float64Array.of(3, 4))).rejects.toThrow("E444");
     const last = await file.write(Float64Array.of(5, 6));

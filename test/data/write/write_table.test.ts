@@ -314,7 +314,7 @@ describe("the output path", () => {
     const type = new List(new Field("item", new Utf8()));
     const unusable = new Table({ x: vectorFromArray([["A"]], type) });
     expect(await messageOf(writeTable(unusable, path))).toContain(
-      "InternalError: E900 the output column x has type List<Utf8>",
+      'UsageError: E528 writing takes columns of times, text and numbers, got "x" of type List<Utf8>',
     );
     expect(readdirSync(scratchPath("")).sort()).toEqual(before);
     expect(readFileSync(path, "utf8")).toBe("old");
