@@ -201,7 +201,7 @@ class Bridge:
             raise coded("E622", missing, ", ".join(sorted(worker["address"] for worker in workers)))
         connection.wanted, connection.restriction = restrictions(graph, workers), restriction_text(graph)
         responsive = sorted(connection.responsive(workers))
-        layers = graph_of(graph, self.jobs[request["job"]], self.pieces, responsive)
+        layers = graph_of(graph, self.jobs[request["job"]], self.pieces, connection.wanted, responsive)
         futures = connection.client.get_in_order(layers, results, order_of(graph))
         self.watch.count_tasks(graph["tasks"])
         self.futures.update(zip(results, futures))

@@ -24,11 +24,16 @@ def task_name(key: Sequence[Any]) -> str:
     return "('" + group + "', " + ", ".join(map(str, indices)) + ")"
 
 
-def graph_of(graph: Record, job: str, pieces: dict[str, Future], workers: Sequence[str]) -> HighLevelGraph:
-    """The tasks of a job, by name; dependencies on pieces are replaced by their futures."""
+def graph_of(
+    graph: Record, job: str, pieces: dict[str, Future], wanted: Record, workers: Sequence[str]
+) -> HighLevelGraph:
+    """The tasks of a job, by name; dependencies on pieces are replaced by their futures.
+
+    `wanted`: the `restrictions` of the graph. `workers`: addresses of those that tasks may prefer.
+    """
     tasks = {task_name(task["key"]): task for task in graph["tasks"]}
     layer = {name: work_of(task, job, pieces) for name, task in tasks.items()}
-    resources, allowed = graph.get("resources") or {}, graph.get("workers")
+    resources, allowed = wanted["resources"] or {}, wanted["workers"]
     preferred = {
         name: [workers[int(task["preferredWorker"] * len(workers))]]
         for name, task in tasks.items()
@@ -82,7 +87,10 @@ def missing_worker(graph: Record, workers: Sequence[Record]) -> str | None:
 
 
 def restrictions(graph: Record, workers: Sequence[Record]) -> Record:
-    """Where the tasks of a graph may run, for Dask: names of workers are replaced by their addresses."""
+    """Where the tasks of a graph may run, for Dask: names of workers are replaced by their addresses.
+
+    Dask does not find a name that is a number, as `LocalCluster` gives them, by its text.
+    """
     names = graph.get("workers")
     if names is not None:
         named = {worker["name"]: worker["address"] for worker in workers}
