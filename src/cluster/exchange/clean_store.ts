@@ -1,11 +1,11 @@
 import { randomUUID } from "node:crypto";
-import { readdir, rename, rm, stat } from "node:fs/promises";
+import { readdir, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { isSystemError } from "../../files/system_error.ts";
 import { storeFailed } from "../protocol/errors.ts";
 import { FolderClaim, isClaimed } from "./folder_claim.ts";
 import { openStore } from "./open_store.ts";
-import { RUN_NAME } from "./run_folder.ts";
+import { DOOMED_NAME, discard, RUN_NAME } from "./run_folder.ts";
 
 /** The folder of a run in a store, and what `cleanStore` did with it. */
 export interface StoredRun {
@@ -15,9 +15,6 @@ export interface StoredRun {
   readonly ageMs: number;
   readonly fate: "removed" | "would be removed" | "kept: its run is alive" | "kept: not old enough";
 }
-
-/** Folders whose removal was interrupted. */
-const DOOMED_NAME = /^factorloom-removed-/;
 
 /**
  * Removes the folders of runs that ended early from a store, and nothing else. A trial removes nothing.
@@ -57,11 +54,11 @@ async function dispose(
   if (isTrial) return "would be removed";
   const claim = await FolderClaim.take(path, randomUUID());
   if (claim === null) return "kept: its run is alive";
-  // After the rename, a new run creates a new folder.
-  const doomed = join(store, `factorloom-removed-${randomUUID()}`);
-  await rename(path, doomed);
-  await claim.release();
-  await rm(doomed, { recursive: true, force: true, maxRetries: 3 });
+  try {
+    await discard(path);
+  } finally {
+    await claim.release();
+  }
   return "removed";
 }
 

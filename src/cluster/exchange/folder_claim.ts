@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
-import { link, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
+import { link, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { isAlive } from "../../files/is_alive.ts";
@@ -52,6 +52,8 @@ export class FolderClaim {
     clearInterval(this.#touching);
     if (!(await this.isOurs())) return;
     await work();
+    // The work may have removed the folder, and another client may have one there by now.
+    if (!(await this.isOurs())) return;
     // If the file cannot be removed, the claim expires.
     await rm(this.#file, { force: true }).catch(() => {});
   }
@@ -77,14 +79,20 @@ export function checkClaim(folder: string, token: string): void {
 
 /** False if the file exists. */
 async function create(file: string, text: string): Promise<boolean> {
+  const created = await open(file, "wx").catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "EEXIST") return null;
+    throw error;
+  });
+  if (created === null) return false;
   try {
-    await writeFile(file, text, { flag: "wx" });
+    await created.writeFile(text);
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     // On a full disk the file exists and is empty: it would block the folder until it expires.
     await rm(file, { force: true }).catch(() => {});
     throw error;
+  } finally {
+    await created.close();
   }
 }
 
