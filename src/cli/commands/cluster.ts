@@ -140,7 +140,7 @@ function localText({ address, dashboard, workers }: LocalCluster, threads: numbe
 async function runDoctor({ json, ...options }: DoctorFlags): Promise<void> {
   const { examineCluster } = await import("../../cluster/deploy/doctor.ts");
   const { scheduler, store, python, node } = options;
-  const request = { scheduler, store, python, node, tls: tlsFiles(options) };
+  const request = { scheduler, store, python, node, tls: tlsFiles(options), signal: interruptionSignal() };
   const health = await withProgress("cluster doctor", () => examineCluster(request));
   print(json ? JSON.stringify(health) : healthText(health));
   if (health.problems.length > 0) process.exitCode = EXIT_CODES.resources;

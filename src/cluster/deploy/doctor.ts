@@ -21,6 +21,8 @@ export interface DoctorOptions {
   /** Node on the workers. */
   readonly node?: string | undefined;
   readonly tls?: TlsFiles | undefined;
+  /** Ends the examination. */
+  readonly signal?: AbortSignal | undefined;
 }
 
 export interface HostVersions {
@@ -79,10 +81,10 @@ const FOLDER_CODES: readonly string[] = ["E609", "E614"];
  * there, the folder of the tile store. Measures the connections to the workers and the folder.
  *
  * @throws UsageError E601 for a wrong address; ResourceError E602 without Python, E603 and E604 if there is no
- *   scheduler or no worker.
+ *   scheduler or no worker; the signal's reason when aborted.
  */
 export async function examineCluster(options: DoctorOptions): Promise<ClusterHealth> {
-  const python = (await findPython(options.python)).path;
+  const python = (await findPython(options.python, options.signal)).path;
   await using trial = await openTrialFolder(options.store);
   const report = await askCluster(python, options);
   const trials = report.workers.some(({ problem }) => problem !== undefined)
@@ -128,7 +130,10 @@ interface DoctorAnswer {
   readonly workers: readonly Omit<WorkerHealth, "executor" | "folder">[];
 }
 
-async function askCluster(python: string, { scheduler, node, tls }: DoctorOptions): Promise<DoctorAnswer> {
+async function askCluster(
+  python: string,
+  { scheduler, node, tls, signal }: DoctorOptions,
+): Promise<DoctorAnswer> {
   const connection = connectRequest({ timeoutSeconds: ANSWER_SECONDS_MAX, tls });
   const request = { address: scheduler, node: node ?? null, ...connection };
   const args = ["-B", pythonScript("doctor.py"), JSON.stringify(request)];
@@ -137,8 +142,11 @@ async function askCluster(python: string, { scheduler, node, tls }: DoctorOption
     ({ stdout: printed } = await promisify(execFile)(python, args, {
       timeout: EXAMINE_MS_MAX,
       maxBuffer: 2 ** 28,
+      signal,
+      killSignal: "SIGKILL",
     }));
   } catch (error) {
+    signal?.throwIfAborted();
     throw bridgeEnded((error as { stderr?: string }).stderr || (error as Error).message);
   }
   const answer = JSON.parse(printed) as DoctorAnswer | { readonly fault: BridgeFault };
@@ -149,16 +157,17 @@ async function askCluster(python: string, { scheduler, node, tls }: DoctorOption
 /** Starts an executor on every worker, as an evaluation does, and has it write and read in the folder. */
 async function tryExecutors(
   python: string,
-  { scheduler, node, tls }: DoctorOptions,
+  { scheduler, node, tls, signal }: DoctorOptions,
   folder: string,
 ): Promise<{ answers: readonly CallAnswer[]; problems: string[] }> {
-  const bridge = await Bridge.start({ python });
+  const bridge = await Bridge.start({ python, signal });
   try {
     await bridge.connect(scheduler, { timeoutSeconds: ANSWER_SECONDS_MAX, tls });
     await installExecutors(bridge, node ?? null, ANSWER_SECONDS_MAX);
     const probe = { kind: "probe", folder, bytes: TRIAL_BYTES } as const;
     return { answers: await bridge.call(probe, TRIAL_SECONDS_MAX), problems: [] };
   } catch (error) {
+    signal?.throwIfAborted();
     // Most likely a fault of one worker, which ends the installation on all.
     return { answers: [], problems: [`executors were not tried: ${firstLine(error as Error)}`] };
   } finally {

@@ -10,7 +10,7 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type ProcessEntry, processes } from "../../../src/cluster/bridge/process_group.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { hasDask } from "../../support/needs.ts";
-import { until } from "../../support/until.ts";
+import { until, untilGone } from "../../support/until.ts";
 import { runCli } from "../run_cli.ts";
 
 const MAIN = join(import.meta.dirname, "../../../dist/src/cli/main.js");
@@ -192,6 +192,18 @@ describe.runIf(await hasDask())("cluster doctor", () => {
     const printed = await runCli(args);
     expect(printed.exitCode).toBe(0);
     expect(printed.stdout).toMatch(/^worker-1 .* runs .*\n\nall is well\n$/m);
+  });
+
+  test("ends at a signal, with nothing left in the folder and no process", async () => {
+    const args = [MAIN, "cluster", "doctor", "--scheduler", running.address, "--store", store];
+    const child = spawn(process.execPath, args, { stdio: "ignore" });
+    const exit = once(child, "exit");
+    await until(() => readdirSync(store).length > 0);
+    const below = (await processes()).filter(({ parent }) => parent === child.pid).map(({ pid }) => pid);
+    child.kill("SIGTERM");
+    expect(await exit).toEqual([143, null]);
+    expect(readdirSync(store)).toEqual([]);
+    await untilGone(below);
   });
 
   test("reports a missing folder and a Node that is none", async () => {
