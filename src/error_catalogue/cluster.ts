@@ -319,4 +319,15 @@ export const CLUSTER: readonly ErrorEntry[] = [
     toDo: "Look for loops without end in the operator, or raise hang.limitMs.",
     example: onCluster("an operator that loops without end, with hang: { replaces: true }"),
   },
+  {
+    code: "E638",
+    class: "usage",
+    title: "A value that an option of a cluster cannot have",
+    happened: "An option of Cluster.connect or of a cluster's evaluate has a value that makes no sense.",
+    toDo: "Give what the message asks for.",
+    example: {
+      program: ['await Cluster.connect({ scheduler: "tcp://127.0.0.1:8786", resources: { GPU: -1 } })'],
+      shows: ["E638 resources is { GPU: -1 }", "  give numbers from 0 by name, e.g. { GPU: 1 }"],
+    },
+  },
 ];

@@ -7,13 +7,8 @@ import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import type { ClusterProgress, ClusterReport, GroupProgress } from "../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../src/cluster/bridge/python.ts";
-import {
-  Cluster,
-  type ClusterEvaluateOptions,
-  type ClusterOptions,
-  type ClusterPanel,
-  openClusterPanel,
-} from "../../src/cluster/client/cluster.ts";
+import { Cluster, type ClusterPanel, openClusterPanel } from "../../src/cluster/client/cluster.ts";
+import type { ClusterEvaluateOptions, ClusterOptions } from "../../src/cluster/client/options.ts";
 import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
 import { compile, type Program } from "../../src/compile.ts";
 import { factorTableOfBlocks } from "../../src/data/factors/factor_table.ts";

@@ -1,6 +1,6 @@
 import { stat } from "node:fs/promises";
 import { resolve } from "node:path";
-import { Cluster, type ClusterPanel } from "../../cluster/client/cluster.ts";
+import { Cluster, type ClusterPanel, sharedPanel } from "../../cluster/client/cluster.ts";
 import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
 import { noAddress } from "../../cluster/protocol/errors.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
@@ -42,18 +42,10 @@ export async function clusterPanel(
   options: PanelSourceOptions,
   scatter: boolean,
 ): Promise<ClusterPanel> {
-  const path = resolve(data);
+  const panel = sharedPanel(source, data, options);
   // Every worker would read a text file as a whole.
-  const isText = !(await stat(path)).isDirectory() && /\.(csv|tsv)(\.gz)?$/i.test(path);
-  const absolute = Object.fromEntries(
-    Object.entries(options).map(([name, value]) => {
-      return [
-        name,
-        (name === "groups" || name === "series") && typeof value === "string" ? resolve(value) : value,
-      ];
-    }),
-  );
-  return { source, path: scatter || isText ? null : path, options: absolute };
+  const isText = !(await stat(data)).isDirectory() && /\.(csv|tsv)(\.gz)?$/i.test(data);
+  return scatter || isText ? { ...panel, path: null } : panel;
 }
 
 /** The result of a run, with a summary of its workers. */

@@ -53,7 +53,10 @@ const SLAB_WINDOWS_MIN = 8;
 export function choosePartition(spec: PartitionSpec, options: PartitionOptions = {}): Partition {
   const { laneCount, rowCount } = spec;
   const wantedRows = Math.min(Math.max(1, rowCount), options.slabRows ?? slabRowsOf(spec));
-  const shardLanes = options.shardLanes ?? shardLanesOf(spec, wantedRows);
+  const shardLanes = Math.min(
+    options.shardLanes ?? shardLanesOf(spec, wantedRows),
+    wholeLines(Math.max(SHARD_LANES_MIN, laneCount)),
+  );
   const blockRows = Math.min(wantedRows, options.blockRows ?? blockRowsOf(spec, wantedRows));
   // Slabs of whole blocks, so that blocks do not depend on slabs.
   const slabRows = Math.ceil(wantedRows / blockRows) * blockRows;
@@ -88,8 +91,10 @@ function shardLanesOf(spec: PartitionSpec, slabRows: number): number {
     (bytesPerLane * laneCount) / spec.taskBytesMax,
   );
   const lanes = Math.max(SHARD_LANES_MIN, Math.ceil(laneCount / count));
-  return Math.ceil(lanes / LINE_LANES) * LINE_LANES;
+  return wholeLines(lanes);
 }
+
+const wholeLines = (lanes: number) => Math.ceil(lanes / LINE_LANES) * LINE_LANES;
 
 function blockRowsOf(spec: PartitionSpec, slabRows: number): number {
   const { laneCount, panelSeries, factorCount } = spec;

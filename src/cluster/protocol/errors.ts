@@ -11,6 +11,10 @@ export function wrongAddress(address: string): UsageError {
   );
 }
 
+export function wrongOption(name: string, value: string, remedy: string): UsageError {
+  return new UsageError("E638", `${name} is ${value}`, remedy);
+}
+
 export function noAddress(): UsageError {
   const remedy =
     "give --scheduler tcp://host:8786 or DASK_SCHEDULER_ADDRESS; to try one: factorloom cluster local";

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
 import { clusterText, summariseCluster } from "../../../src/cli/eval/cluster_summary.ts";
 import type { ClusterHang } from "../../../src/cluster/bridge/cluster_hang.ts";
-import type { ClusterHangOptions } from "../../../src/cluster/client/cluster.ts";
+import type { ClusterHangOptions } from "../../../src/cluster/client/options.ts";
 import { compile } from "../../../src/compile.ts";
 import { hasDask } from "../../support/needs.ts";
 import { FaultSetting, type StartedRun } from "../support/fault_setting.ts";

@@ -4,13 +4,9 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
 import { type ProcessEntry, processes } from "../../../src/cluster/bridge/process_group.ts";
-import {
-  Cluster,
-  type ClusterEvaluateOptions,
-  type ClusterOptions,
-  openClusterPanel,
-} from "../../../src/cluster/client/cluster.ts";
+import { Cluster, openClusterPanel } from "../../../src/cluster/client/cluster.ts";
 import type { ClusterRun } from "../../../src/cluster/client/cluster_run.ts";
+import type { ClusterEvaluateOptions, ClusterOptions } from "../../../src/cluster/client/options.ts";
 import {
   type LocalCluster,
   type LocalClusterOptions,

@@ -1,5 +1,6 @@
 import type { AddressInfo, Server } from "node:net";
-import { Cluster, type ClusterOptions } from "../../../src/cluster/client/cluster.ts";
+import { Cluster } from "../../../src/cluster/client/cluster.ts";
+import type { ClusterOptions } from "../../../src/cluster/client/options.ts";
 
 /** How an attempt to connect ends, and in which time. */
 export async function refusal(scheduler: string, options: Partial<ClusterOptions> = {}) {

@@ -2,11 +2,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
-import {
-  Cluster,
-  type ClusterEvaluateOptions,
-  type ClusterPanel,
-} from "../../../src/cluster/client/cluster.ts";
+import { Cluster, type ClusterPanel } from "../../../src/cluster/client/cluster.ts";
+import type { ClusterEvaluateOptions } from "../../../src/cluster/client/options.ts";
 import { startLocalCluster } from "../../../src/cluster/deploy/local_cluster.ts";
 import { compile, type Program } from "../../../src/compile.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";

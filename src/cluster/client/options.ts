@@ -1,0 +1,189 @@
+import { accessSync, constants } from "node:fs";
+import { inspect } from "node:util";
+import { EVALUATE_OPTIONS, type EvaluateOptions } from "../../evaluation/options.ts";
+import { checkHang, type HangOptions } from "../../execution/watch/hang_watch.ts";
+import { isRecord } from "../../text/argument_kinds.ts";
+import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
+import type { ClusterProgress } from "../bridge/bridge.ts";
+import type { ClusterHang } from "../bridge/cluster_hang.ts";
+import type { TlsFiles } from "../bridge/connection.ts";
+import type { CutChoice } from "../cut/cluster_job.ts";
+import { tlsUnusable, wrongAddress, wrongOption } from "../protocol/errors.ts";
+
+export interface ClusterOptions {
+  /** Address of the Dask scheduler, e.g. `tcp://host:8786`. */
+  readonly scheduler: string;
+  /**
+   * A folder on storage that the client and all workers see under the same path, for the files that tasks pass to each
+   * other. Without it Dask holds and moves this data.
+   */
+  readonly store?: string | undefined;
+  /** True: creates the store and its parent folders if they are missing. Default: a missing store is an error. */
+  readonly createStore?: boolean | undefined;
+  /** Certificates for a scheduler at `tls://`. Default: those of Dask's own settings. */
+  readonly tls?: TlsFiles | undefined;
+  /** The Python that has Dask's `distributed`; default: `FACTORLOOM_PYTHON`, else the first that has it. */
+  readonly python?: string | undefined;
+  /** Node 24 or later on the hosts of the workers; default: `FACTORLOOM_NODE` there, else `node` on their path. */
+  readonly node?: string | undefined;
+  /** Leaves the cluster when aborted, also while connecting. */
+  readonly signal?: AbortSignal | undefined;
+  /**
+   * Seconds for the whole start: until Python runs, the scheduler answers, a worker has joined, and workers have the code
+   * of the executors. Also how long a run waits for a worker that can continue it. Default 30.
+   */
+  readonly timeoutSeconds?: number | undefined;
+  /** Resources that workers must have for each task (`restrictedFactors`), by Dask's names. */
+  readonly resources?: Readonly<Record<string, number>> | undefined;
+  /** Hosts, or addresses of workers, that may run tasks (`restrictedFactors`). Default: all. */
+  readonly workers?: readonly string[] | undefined;
+  /** An executor that takes longer for a task is killed. Default: 50 times the estimate, at least 120 s. */
+  readonly taskTimeoutSeconds?: number | undefined;
+  /** What to do about an operator of a user that does not return. False: nothing is watched. */
+  readonly hang?: ClusterHangOptions | false | undefined;
+}
+
+/** As `hang` of `Engine.start`, for operators of users. */
+export interface ClusterHangOptions extends Pick<HangOptions, "limitMs"> {
+  /**
+   * Ends the executor of a reported operator; another one runs its task again, and fails it with E636 if that hangs as
+   * well. Default false.
+   */
+  readonly replaces?: boolean | undefined;
+  /** Takes each report. Default: a warning of the process. */
+  readonly onHang?: ((hang: ClusterHang) => void) | undefined;
+}
+
+export interface ClusterEvaluateOptions extends EvaluateOptions {
+  /**
+   * `stages`: the plan is split where it looks across lanes, and data moves between the stages. `slabs`: each task computes
+   * everything for some rows, and also reads the earlier rows that it needs; for factors of finite lookback. Default
+   * `auto`: what costs less by estimate.
+   */
+  readonly cut?: CutChoice;
+  /** Lanes of a shard. Default, as of `slabRows` and `blockRows`: what makes tasks of 50 ms to 1 s. */
+  readonly shardLanes?: number;
+  /** Rows of a slab. */
+  readonly slabRows?: number;
+  /**
+   * `resources` and `workers` of the cluster hold only for tasks that compute these factors or what they are made of;
+   * other tasks run anywhere. Tasks that compute several factors are restricted if one of them is here. Default: all.
+   */
+  readonly restrictedFactors?: readonly string[];
+  /** Records what every task did, and when, for `ClusterRun.report`. */
+  readonly trace?: boolean;
+  /**
+   * Tasks of calls of higher priority go first, also before those of other programs on the cluster; of equal ones those
+   * of the call that came first. Whole numbers from -1000 to 1000; default 0, which is Dask's own.
+   */
+  readonly priority?: number;
+  /** Called twice a second while tasks run. */
+  readonly onTasks?: (progress: ClusterProgress) => void;
+}
+
+const CLUSTER_OPTIONS: OptionNames<ClusterOptions> = {
+  scheduler: true,
+  store: true,
+  createStore: true,
+  tls: true,
+  python: true,
+  node: true,
+  signal: true,
+  timeoutSeconds: true,
+  resources: true,
+  workers: true,
+  taskTimeoutSeconds: true,
+  hang: true,
+};
+
+const CLUSTER_EVALUATE_OPTIONS: OptionNames<ClusterEvaluateOptions> = {
+  ...EVALUATE_OPTIONS,
+  cut: true,
+  shardLanes: true,
+  slabRows: true,
+  restrictedFactors: true,
+  trace: true,
+  onTasks: true,
+};
+
+/** What an option may be; undefined is always possible. */
+interface OptionKind {
+  readonly fits: (given: unknown) => boolean;
+  readonly remedy: string;
+}
+
+const TEXT: OptionKind = {
+  fits: (given) => typeof given === "string" && given !== "",
+  remedy: "give a text that is not empty",
+};
+const SECONDS: OptionKind = {
+  fits: (given) => Number.isFinite(given) && (given as number) > 0,
+  remedy: "give a positive number of seconds",
+};
+const COUNT: OptionKind = {
+  fits: (given) => Number.isSafeInteger(given) && (given as number) > 0,
+  remedy: "give a positive whole number",
+};
+const NAMES: OptionKind = {
+  fits: (given) => Array.isArray(given) && given.length > 0 && given.every(TEXT.fits),
+  remedy: 'give a list of at least one name, e.g. ["host1"]',
+};
+const AMOUNTS: OptionKind = {
+  fits: (given) =>
+    isRecord(given) && Object.values(given as object).every((each) => Number.isFinite(each) && each >= 0),
+  remedy: "give numbers from 0 by name, e.g. { GPU: 1 }",
+};
+const CUTS: readonly CutChoice[] = ["auto", "stages", "slabs"];
+const CUT: OptionKind = {
+  fits: (given) => (CUTS as readonly unknown[]).includes(given),
+  remedy: `cuts: ${CUTS.join(", ")}`,
+};
+
+/** @throws UsageError E527 for an unknown option, E528, E572 for `hang`, E601 for a wrong address, E632 for `tls`, E638. */
+export function checkClusterOptions(options: ClusterOptions): void {
+  checkOptionNames("Cluster.connect", options, CLUSTER_OPTIONS);
+  const { scheduler, tls } = options;
+  if (!/^(tcp|tls|ws|wss|ucx):\/\/\S+$/.test(scheduler)) throw wrongAddress(scheduler);
+  checkValues(options, {
+    store: TEXT,
+    python: TEXT,
+    node: TEXT,
+    timeoutSeconds: SECONDS,
+    taskTimeoutSeconds: SECONDS,
+    workers: NAMES,
+    resources: AMOUNTS,
+  });
+  checkHang(options.hang);
+  if (tls !== undefined) checkTls(scheduler, tls);
+}
+
+/** @throws UsageError E527 for an unknown option, E528, E638. */
+export function checkClusterCall(options: ClusterEvaluateOptions): void {
+  checkOptionNames("a cluster's evaluate", options, CLUSTER_EVALUATE_OPTIONS);
+  checkValues(options, { cut: CUT, shardLanes: COUNT, slabRows: COUNT });
+}
+
+function checkValues<Options extends object>(
+  options: Options,
+  kinds: Readonly<Partial<Record<keyof Options & string, OptionKind>>>,
+): void {
+  for (const [name, { fits, remedy }] of Object.entries(kinds) as [keyof Options & string, OptionKind][]) {
+    const value: unknown = options[name];
+    if (value === undefined || fits(value)) continue;
+    throw wrongOption(name, inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY }), remedy);
+  }
+}
+
+/** @throws UsageError E632 */
+function checkTls(scheduler: string, { ca, cert, key }: TlsFiles): void {
+  if (!/^(tls|wss):/.test(scheduler)) throw tlsUnusable(`certificates are given, and ${scheduler} uses none`);
+  if ((cert === undefined) !== (key === undefined))
+    throw tlsUnusable("a certificate and its key go together");
+  for (const path of [ca, cert, key]) {
+    try {
+      if (path !== undefined) accessSync(path, constants.R_OK);
+    } catch (error) {
+      throw tlsUnusable(`a certificate cannot be read: ${(error as Error).message}`);
+    }
+  }
+}
