@@ -320,6 +320,14 @@ export const CLUSTER: readonly ErrorEntry[] = [
     example: onCluster("an operator that loops without end, with hang: { replaces: true }"),
   },
   {
+    code: "E637",
+    class: "resource",
+    title: "A closed cluster",
+    happened: "A Cluster is used after it was closed, or was closed while a call was under way.",
+    toDo: "Await what is under way before closing, or connect again.",
+    example: onCluster("await cluster.close(); await cluster.evaluate(program, panel)"),
+  },
+  {
     code: "E638",
     class: "usage",
     title: "A value that an option of a cluster cannot have",

@@ -2,7 +2,8 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
-import { type ClusterEvaluateOptions, openClusterPanel } from "../../src/cluster/client/cluster.ts";
+import { openClusterPanel } from "../../src/cluster/client/cluster.ts";
+import type { ClusterEvaluateOptions } from "../../src/cluster/client/options.ts";
 import { compile } from "../../src/compile.ts";
 import { readPanel } from "../../src/data/source/read_panel.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
@@ -57,6 +58,28 @@ describe.runIf(await hasDask())("on two workers", () => {
       "E528 a cluster's evaluate takes a program, got a promise\n  await it",
     );
     await panel.source.close();
+  });
+
+  test.for(["onTasks", "onProgress"])("what %s throws is the error of its call alone", async (name) => {
+    const panel = { ...(await openClusterPanel(BARS, TABLES)), path: null };
+    const error = new Error("of the caller");
+    const fail = () => {
+      throw error;
+    };
+    const options = { slabRows: 100, [name]: fail };
+    await expect(workers.inMemory.evaluate(published("alpha101"), panel, options)).rejects.toBe(error);
+    await workers.expectSame(workers.inMemory, compile("a = rank(ema(close, 10))"), panel);
+    await panel.source.close();
+  });
+
+  test("a table that cannot be made gives up the folder of its run", async () => {
+    const panel = { ...(await openClusterPanel(BARS, TABLES)), path: null };
+    const program = compile("symbol = rank(close)");
+    await expect(workers.inStore.evaluate(program, panel)).rejects.toThrow("E341");
+    const batches = workers.inStore.stream(program, panel);
+    await expect(batches.next()).rejects.toThrow("E341");
+    await panel.source.close();
+    expect(readdirSync(workers.store)).toEqual([]);
   });
 
   test.for([

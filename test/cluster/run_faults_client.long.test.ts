@@ -1,5 +1,5 @@
 import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { getEventListeners, once } from "node:events";
 import { mkdirSync, readdirSync, renameSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from "vitest";
@@ -74,6 +74,33 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     await failed;
     // No client is left to clean up: unused executors end after 10 s.
     await until(isFree);
+  });
+
+  test("a cluster that is closed ends what is under way and what begins, with E637; no bridge stays", async () => {
+    const before = await bridgesOf(process.pid);
+    const { signal } = new AbortController();
+    const cluster = await setting.connect("store", { signal });
+    const started = await setting.beginHeld(cluster);
+    const second = await setting.begin(cluster);
+    await until(async () => (await bridgesOf(process.pid)).length === before.length + 2);
+    await cluster.close();
+    for (const { table } of [started, second, await setting.begin(cluster)])
+      await expect(table).rejects.toThrow("E637 the cluster was closed\n  await what is under way");
+    expect(await bridgesOf(process.pid)).toEqual(before);
+    expect(getEventListeners(signal, "abort")).toEqual([]);
+    await until(isFree);
+  });
+
+  test("bridges that nobody uses are killed: the next run has a new one", async () => {
+    const before = new Set(await bridgesOf(process.pid));
+    await using cluster = await setting.connect("memory");
+    const runs = await Promise.all([1, 2, 3].map(() => setting.begin(cluster)));
+    for (const run of runs) await setting.expectRight(run);
+    const idle = (await bridgesOf(process.pid)).filter((pid) => !before.has(pid));
+    expect(idle).toHaveLength(3);
+    for (const pid of idle) process.kill(pid, "SIGKILL");
+    await untilGone(idle);
+    await setting.expectRight(await setting.begin(cluster));
   });
 
   test("an abort before the tasks are sent is heard", async () => {

@@ -284,12 +284,16 @@ async function evaluateOnCluster(run: EvalRun): Promise<EvalResult> {
         },
         dataset,
       );
-      const counts =
-        dataset === null
-          ? await writeBlocks(run, opened.wanted, opened.blocks())
-          : await cluster.writtenByWorkers(opened);
-      trace?.workers(opened.report);
-      return cluster.clusterResult(connected, opened, counts);
+      try {
+        const counts =
+          dataset === null
+            ? await writeBlocks(run, opened.wanted, opened.blocks())
+            : await cluster.writtenByWorkers(opened);
+        trace?.workers(opened.report);
+        return cluster.clusterResult(connected, opened, counts);
+      } finally {
+        await opened.close();
+      }
     });
   } finally {
     // After an interruption the cluster's work is cancelled, and errors of that are ignored.

@@ -156,6 +156,7 @@ export class Bridge {
   readonly #child: ChildProcess;
   readonly #lastLines: string[];
   readonly #pending = new Map<number, Pending>();
+  #forgetSignal = (): void => undefined;
   #nextId = 1;
   #ended: Error | null = null;
 
@@ -198,9 +199,16 @@ export class Bridge {
     const { python: version, dask, distributed } = hello;
     const bridge = new Bridge(child, { python: version, dask, distributed }, lastLines);
     void bridge.#listen(frames);
-    signal?.addEventListener("abort", () => bridge.#abort(signal), { once: true });
-    if (signal?.aborted) bridge.#abort(signal);
+    const abort = () => bridge.#abort(signal!);
+    signal?.addEventListener("abort", abort, { once: true });
+    bridge.#forgetSignal = () => signal?.removeEventListener("abort", abort);
+    if (signal?.aborted) abort();
     return bridge;
+  }
+
+  /** Whether it takes no more requests. */
+  get hasEnded(): boolean {
+    return this.#ended !== null;
   }
 
   get pid(): number {
@@ -300,6 +308,7 @@ export class Bridge {
 
   /** Leaves the cluster and ends the process. */
   async close(): Promise<void> {
+    this.#forgetSignal();
     this.#child.stdin!.end();
     if (!isOver(this.#child)) {
       const timer = new AbortController();

@@ -18,7 +18,7 @@ import { unlessAborted } from "../bridge/unless_aborted.ts";
 import type { PartitionOptions } from "../cut/partition.ts";
 import { installExecutors } from "../deploy/install_executors.ts";
 import { openStore } from "../exchange/open_store.ts";
-import { startTooSlow } from "../protocol/errors.ts";
+import { clusterClosed, startTooSlow } from "../protocol/errors.ts";
 import type { HangWatchRecord } from "../protocol/protocol.ts";
 import { ClusterRun, type RunHost } from "./cluster_run.ts";
 import {
@@ -62,6 +62,9 @@ export class Cluster {
   /** Bridges that no run uses. */
   readonly #idle: Bridge[];
   readonly #inUse = new Set<Bridge>();
+  readonly #opening = new Set<Promise<unknown>>();
+  /** Aborted once the cluster is closed. */
+  readonly #closing = new AbortController();
   #info: ClusterFacts;
   /** Digest of the executors' code. */
   #code: string;
@@ -99,7 +102,8 @@ export class Cluster {
   /**
    * Evaluates the program block by block; the batches are those of `Engine.stream`.
    *
-   * @throws as `Engine.stream`; UsageError E506 for an unknown factor in `restrictedFactors`; ResourceError E607 to E613.
+   * @throws as `Engine.stream`; UsageError E506 for an unknown factor in `restrictedFactors`; ResourceError E607 to E613,
+   *   E637 once the cluster is closed.
    */
   async *stream(
     program: Program,
@@ -109,7 +113,11 @@ export class Cluster {
     const input = asClusterPanel(panel);
     const run = await this.openRun(program, input, options);
     const { keepInfinite = false } = options;
-    yield* batchesOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite });
+    try {
+      yield* batchesOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite });
+    } finally {
+      await run.close();
+    }
   }
 
   /** The table that `Engine.evaluate` returns. @throws as `stream`. */
@@ -121,7 +129,11 @@ export class Cluster {
     const input = asClusterPanel(panel);
     const run = await this.openRun(program, input, options);
     const { keepInfinite = false } = options;
-    return (await factorTableOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite })).table;
+    try {
+      return (await factorTableOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite })).table;
+    } finally {
+      await run.close();
+    }
   }
 
   /** As `stream`, with blocks of columns for batches. With a `dataset`, workers write Parquet files into that folder instead. @internal */
@@ -170,8 +182,10 @@ export class Cluster {
     });
   }
 
-  /** Leaves the cluster; runs on it end. */
+  /** Leaves the cluster; what is under way on it rejects with E637. */
   async close(): Promise<void> {
+    this.#closing.abort(clusterClosed());
+    await Promise.allSettled(this.#opening);
     await Promise.all([...this.#idle.splice(0), ...this.#inUse].map((bridge) => bridge.close()));
   }
 
@@ -181,23 +195,31 @@ export class Cluster {
 
   /** A bridge for one run: cancelling affects only the tasks of its bridge. */
   async #acquire(signal: AbortSignal | undefined): Promise<Bridge> {
+    this.#closing.signal.throwIfAborted();
     const idle = this.#idle.pop();
-    const bridge = idle ?? (await this.#open(signal));
-    this.#inUse.add(bridge);
-    return bridge;
+    if (idle === undefined) return await this.#open(signal);
+    this.#inUse.add(idle);
+    return idle;
   }
 
+  /** What has ended one bridge may have ended the idle ones: the next run would try each of them in vain. */
   async #release(bridge: Bridge, isLost: boolean): Promise<void> {
     this.#inUse.delete(bridge);
-    if (isLost) await bridge.close();
+    if (isLost || bridge.hasEnded)
+      await Promise.all([bridge, ...this.#idle.splice(0)].map((each) => each.close()));
     else this.#idle.push(bridge);
   }
 
   async #open(signal: AbortSignal | undefined): Promise<Bridge> {
-    const { bridge, info, code } = await openBridge(this.#options, signal);
-    this.#info = info;
-    this.#code = code;
-    return bridge;
+    const signals = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
+    const opening = openBridge(this.#options, AbortSignal.any(signals)).then(({ bridge, info, code }) => {
+      this.#info = info;
+      this.#code = code;
+      this.#inUse.add(bridge);
+      return bridge;
+    });
+    this.#opening.add(opening);
+    return await opening.finally(() => this.#opening.delete(opening));
   }
 }
 

@@ -65,6 +65,8 @@ export class ClusterRun {
   readonly #id: string;
   readonly #options: ClusterRunOptions;
   #isDone = false;
+  /** What a callback of the caller has thrown. */
+  #thrown: { readonly error: unknown } | null = null;
   #report: ClusterReport | null = null;
 
   /** @throws as `prepareJob`, `digestInputs` and `DatasetFolder.open`; ResourceError E609 if the store cannot be written. */
@@ -181,9 +183,11 @@ export class ClusterRun {
     signal?.addEventListener("abort", aborted, { once: true });
     try {
       yield* this.#onBridge(bridge, taken);
+      this.#throwOfCallback();
     } catch (error) {
       isLost = error instanceof FactorloomError && LOST.has(error.code);
       signal?.throwIfAborted();
+      this.#throwOfCallback();
       throw error;
     } finally {
       signal?.removeEventListener("abort", aborted);
@@ -197,11 +201,11 @@ export class ClusterRun {
     const name = await bridge.claimName(`factorloom_${this.#id.slice(0, 8)}`);
     try {
       await bridge.addJob(digest, bytes);
-      bridge.onProgress = (progress) => onTasks?.(progress);
-      bridge.onHang = (hang) => {
+      bridge.onProgress = this.#callback(bridge, onTasks);
+      bridge.onHang = this.#callback(bridge, (hang: ClusterHang) => {
         this.hangs.push(hang);
         onHang?.(hang);
-      };
+      });
       if (this.job.source.path === null)
         await bringPanel(this.#request.source, this.job, name, bridge, signal);
       const graph = this.#graph(name);
@@ -217,6 +221,22 @@ export class ClusterRun {
       await bridge.removeJob(digest).catch(() => {});
       await bridge.releaseName(name).catch(() => {});
     }
+  }
+
+  /** A callback of the caller; what it throws ends the run, not the bridge that calls it. */
+  #callback<T>(bridge: Bridge, call: ((given: T) => void) | undefined): (given: T) => void {
+    return (given) => {
+      try {
+        call?.(given);
+      } catch (error) {
+        this.#thrown ??= { error };
+        void leave(bridge);
+      }
+    };
+  }
+
+  #throwOfCallback(): void {
+    if (this.#thrown !== null) throw this.#thrown.error;
   }
 
   #graph(prefix: string): TaskGraph {

@@ -172,6 +172,11 @@ export function bridgeEnded(reason: string): ResourceError {
   return new ResourceError("E612", `the bridge to Dask ended: ${reason}`, "run again");
 }
 
+export function clusterClosed(): ResourceError {
+  const remedy = "await what is under way before closing, or connect again";
+  return new ResourceError("E637", "the cluster was closed", remedy);
+}
+
 export function executorSilent(task: string, worker: string, seconds: number): ResourceError {
   const message = `executors on ${worker} did not answer twice within ${seconds} s of ${task}`;
   return new ResourceError("E613", message, "look at the load of the host, or raise --task-timeout");
