@@ -1,9 +1,9 @@
-import { readdirSync, readFileSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readPanel } from "../../src/index.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
-import { planRuns } from "../../src/jobs/service/status.ts";
+import { planRuns, readStatus } from "../../src/jobs/service/status.ts";
 import { JobFolder, keptLog, realBars, type Sink } from "./job_folder.ts";
 
 test.each([
@@ -47,6 +47,22 @@ test("a source that is no folder is refused, also by a dry run", async () => {
   const message = /E309 .*a\.factors: cannot be opened \(ENOTDIR\)\n {2}check source.folder/;
   expect(String(await folder.run())).toMatch(message);
   await expect(planRuns(await readRunConfig(folder.config), Date.now())).rejects.toThrow(message);
+});
+
+test("a file in the place of the sink or the journal is named, also by a dry run and the status", async () => {
+  using folder = new JobFolder({ sink: "arrow" });
+  folder.addBars(realBars(1, 5)[0]!);
+  const sink = /^E452 .*out: a file lies where a folder belongs \(ENOTDIR/;
+  writeFileSync(join(folder.path, "out"), "");
+  expect((await folder.run())?.message).toMatch(/^E452 .*a file lies where a folder belongs \(ENOTDIR.*out'\)/);
+  const config = await readRunConfig(folder.config);
+  rmSync(join(folder.path, "journal"), { recursive: true });
+  await expect(planRuns(config, 0)).rejects.toThrow(sink);
+  await expect(readStatus(config, 0, { verify: true })).rejects.toThrow(sink);
+  writeFileSync(join(folder.path, "journal"), "");
+  const journal = /^E452 .*journal\.jsonl: a file lies where a folder belongs \(ENOTDIR/;
+  await expect(planRuns(config, 0)).rejects.toThrow(journal);
+  await expect(readStatus(config, 0)).rejects.toThrow(journal);
 });
 
 test("late rows are an error of their file, or are skipped and reported", async () => {

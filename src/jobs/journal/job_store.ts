@@ -16,9 +16,11 @@ export function queryFolder(folder: string, job: string): string {
   return join(folder, job, "input");
 }
 
-/** Reads a job's journal without changing it. */
+/** Reads a job's journal without changing it. @throws DataError E360, ResourceError E452, as `JobStore.open`. */
 export async function readHistory(folder: string, job: string): Promise<JobHistory> {
-  return new JobHistory((await readJournal(journalPath(folder, job))).records);
+  const path = journalPath(folder, job);
+  const { records } = await storing(path, () => readJournal(path));
+  return new JobHistory(records);
 }
 
 type Checkpoint = PreparedRecord["checkpoint"];

@@ -10,7 +10,7 @@ import { describeTimeType } from "../../data/time/time_text.ts";
 import { dateOf } from "../clock/row_dates.ts";
 import type { JobConfig } from "../config/config.ts";
 import { noDates, sinkDiffers, sinkInUse } from "../errors.ts";
-import { makeDurableFolder, syncFile, syncFolder } from "../journal/durable.ts";
+import { makeDurableFolder, storing, syncFile, syncFolder } from "../journal/durable.ts";
 import type { JobHistory } from "../journal/history.ts";
 import type { OutputPaths, PreparedRecord } from "../journal/records.ts";
 import { type CheckExtent, checkFiles, checkTable, resultTable } from "./sink_check.ts";
@@ -46,7 +46,7 @@ export class JobSink {
     else await checkFiles(this.#job, this.#history, this.#folder, extent);
   }
 
-  /** @throws UsageError E532 if the sink holds results when a journal begins. */
+  /** @throws UsageError E532 if the sink holds results when a journal begins, ResourceError E452 if it is no folder. */
   async expectEmpty(): Promise<void> {
     const { sink, name } = this.#job;
     if (sink.kind === "duckdb") {
@@ -54,7 +54,7 @@ export class JobSink {
         throw sinkInUse(name, `table ${sink.table} of ${sink.database}`);
       return;
     }
-    const names = await readdir(sink.folder).catch(() => [] as string[]);
+    const names = await storing(sink.folder, () => namesIn(sink.folder));
     if (names.some((entry) => /^(date=|part-)/.test(entry))) throw sinkInUse(name, sink.folder);
   }
 
@@ -95,6 +95,7 @@ export class JobSink {
 
   /** Removes staged outputs; pending ones must be published before. */
   async discardStaged(): Promise<void> {
+    if (this.#history.begin === null) return;
     await rm(join(this.#folder, this.#staging), { recursive: true, force: true });
   }
 
@@ -112,6 +113,14 @@ export class JobSink {
 /** The ending keeps readers away that look into dot folders. */
 function output(folder: string, name: string, target: string): OutputPaths {
   return { staged: join(folder, `${name}.staged`), target };
+}
+
+/** Names in a folder; none if it does not exist yet. */
+async function namesIn(folder: string): Promise<string[]> {
+  return await readdir(folder).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
+  });
 }
 
 async function exists(path: string): Promise<boolean> {
