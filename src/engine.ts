@@ -43,7 +43,7 @@ import {
   type WhyRowsOptions,
 } from "./reasons/why.ts";
 import { checkArgument, kindOf } from "./text/argument_kinds.ts";
-import { parseByteSize, sizeUnusable } from "./text/byte_size.ts";
+import { checkMemoryLimit, parseByteSize } from "./text/byte_size.ts";
 import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
 
 export interface EngineOptions {
@@ -120,12 +120,7 @@ export class Engine {
       memoryThresholds,
     } = options;
     const memoryLimitBytes = typeof memoryLimit === "number" ? memoryLimit : parseByteSize(memoryLimit);
-    if (!(memoryLimitBytes > 0)) {
-      throw sizeUnusable(
-        `a memory limit of ${memoryLimitBytes} bytes`,
-        "give a positive number, or e.g. 4GiB",
-      );
-    }
+    checkMemoryLimit(memoryLimitBytes);
     checkHang(hang);
     const schedule = { queueNs: queueNsOf(options) };
     const costs = await chooseCosts(options.costs);

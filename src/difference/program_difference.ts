@@ -7,6 +7,7 @@ import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
+import { PATH } from "../text/argument_kinds.ts";
 import type { OptionNames } from "../text/option_names.ts";
 import { CellTally, checkTolerance, isWithin } from "./cell_tally.ts";
 import { type DifferenceOrigin, findOrigins } from "./difference_origins.ts";
@@ -29,7 +30,7 @@ export interface DiffOptions
 
 export const DIFF_OPTIONS: OptionNames<DiffOptions> = {
   params: true,
-  paramsByTime: true,
+  paramsByTime: PATH,
   select: true,
   from: true,
   to: true,

@@ -1,6 +1,7 @@
 import type { ParamOptions } from "../call_params.ts";
 import { UsageError } from "../errors.ts";
 import { BLOCK_ROWS_MAX } from "../limits.ts";
+import { PATH } from "../text/argument_kinds.ts";
 import type { OptionNames } from "../text/option_names.ts";
 
 /** How operators run: kernels compiled from their lowering, or their scalar references. The bits are the same. */
@@ -49,7 +50,7 @@ export const OPTIONS_BESIDE_PARAMS: OptionNames<Omit<EvaluateOptions, keyof Para
 /** Entry points check these names; internal calls may carry more. */
 export const EVALUATE_OPTIONS: OptionNames<EvaluateOptions> = {
   params: true,
-  paramsByTime: true,
+  paramsByTime: PATH,
   ...OPTIONS_BESIDE_PARAMS,
 };
 

@@ -9,6 +9,7 @@ import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import type { Registry } from "../operator/registry.ts";
+import { PATH } from "../text/argument_kinds.ts";
 import type { OptionNames } from "../text/option_names.ts";
 import type { WrittenPlace } from "./explanation.ts";
 import { codeOf, NullOrigins, originOf } from "./null_origins.ts";
@@ -25,7 +26,7 @@ export interface NullsOptions
 
 export const NULLS_OPTIONS: OptionNames<NullsOptions> = {
   params: true,
-  paramsByTime: true,
+  paramsByTime: PATH,
   select: true,
   from: true,
   to: true,

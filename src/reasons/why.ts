@@ -8,6 +8,7 @@ import type { EvaluateOptions } from "../evaluation/options.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
+import { PATH } from "../text/argument_kinds.ts";
 import type { OptionNames } from "../text/option_names.ts";
 import { isBad } from "./blame.ts";
 import { laneOf, noRowOfSymbol, rowOf } from "./cell_of_panel.ts";
@@ -41,7 +42,7 @@ const FACTOR_OPTIONS: OptionNames<WhyFactorOptions> = {
   factor: true,
   symbol: true,
   params: true,
-  paramsByTime: true,
+  paramsByTime: PATH,
   keepInfinite: true,
   signal: true,
 };

@@ -11,7 +11,8 @@ export interface ArgumentKind {
 
 export const PATH: ArgumentKind = {
   what: "a path",
-  fits: (given) => typeof given === "string",
+  // An empty path would be the working directory.
+  fits: (given) => typeof given === "string" && given !== "",
   remedy: "give the path as a text",
 };
 
@@ -51,6 +52,7 @@ export function isRecord(given: unknown): boolean {
 /** Describes a value by its type, with an article; an object by its class. */
 export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
+  if (value === "") return "an empty text";
   if (isPromise(value)) return "a promise";
   const name: unknown = typeof value === "object" ? value.constructor?.name : typeof value;
   if (typeof name !== "string" || name === "") return "an object";

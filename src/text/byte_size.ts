@@ -26,7 +26,13 @@ export function parseByteSize(text: string): number {
   return Math.floor(Number(match[1]) * unit);
 }
 
+/** @throws UsageError E507 for a limit that is not positive. */
+export function checkMemoryLimit(bytes: number): void {
+  if (bytes > 0) return;
+  throw sizeUnusable(`a memory limit of ${bytes} bytes`, "give a positive number, or e.g. 4GiB");
+}
+
 /** The error for a wrong or too small size of memory. */
-export function sizeUnusable(problem: string, remedy: string): UsageError {
+function sizeUnusable(problem: string, remedy: string): UsageError {
   return new UsageError("E507", problem, remedy);
 }

@@ -227,6 +227,42 @@ test.each<[call: string, work: () => unknown, problem: string, remedy: string]>(
     A_PATH,
   ],
   [
+    'readPanel(""), not the working directory',
+    () => readPanel(""),
+    "a panel's reading takes a path, got an empty text",
+    A_PATH,
+  ],
+  [
+    "readPanel with groups of a number",
+    () => readPanel("a.csv", { groups: wrong(5) }),
+    "the option groups takes a path, got a number",
+    A_PATH,
+  ],
+  [
+    "readPanel with new names of numbers",
+    () => readPanel("a.csv", { rename: { close: wrong(5) } }),
+    "the option rename takes an object of texts, got an object",
+    "write { field: column }",
+  ],
+  [
+    "readPanel with a time column of a number",
+    () => readPanel("a.csv", { timeColumn: wrong(5) }),
+    "the option timeColumn takes the name of a column, got a number",
+    "give it as a text",
+  ],
+  [
+    "openPanelSource with a limit as a text",
+    () => openPanelSource("a.csv", { memoryLimitBytes: wrong("4GiB") }),
+    "the option memoryLimitBytes takes a number, got a string",
+    "give the bytes, e.g. 4 * 2 ** 30",
+  ],
+  [
+    "evaluate with params by time of no path",
+    () => engine.evaluate(program, panel, { paramsByTime: "" }),
+    "the option paramsByTime takes a path, got an empty text",
+    A_PATH,
+  ],
+  [
     "panelSource(promise)",
     () => panelSource(promise),
     "panelSource takes a panel, got a promise",
@@ -340,4 +376,13 @@ test("options that were not awaited are no options", async () => {
   await expect(engine.evaluate(program, panel, promise)).rejects.toThrow(
     "E528 evaluate takes an object of options, got a promise",
   );
+});
+
+test("a memory limit is a positive number of bytes, however large", async () => {
+  const path = "examples/data/sp100_sectors.csv";
+  const limit = (memoryLimitBytes: number) => openPanelSource(path, { memoryLimitBytes });
+  for (const bytes of [0, -1, Number.NaN])
+    await expect(limit(bytes)).rejects.toThrow(`E507 a memory limit of ${bytes} bytes`);
+  for (const bytes of [1, 1e20, 1e30, Number.POSITIVE_INFINITY])
+    await expect(limit(bytes)).rejects.toThrow("E311 examples/data/sp100_sectors.csv: no time column");
 });

@@ -128,7 +128,8 @@ async function giveCatalog(database: Database, catalog: string, threads: number 
 }
 
 function limitSettings({ memoryBytes, threads }: DatabaseLimits): Record<string, string> {
-  const memory = { memory_limit: `${Math.floor(memoryBytes / 1024)}KiB` };
+  // DuckDB counts bytes in 64 bits.
+  const memory = { memory_limit: `${Math.floor(Math.min(memoryBytes, Number.MAX_SAFE_INTEGER) / 1024)}KiB` };
   return threads === undefined ? memory : { ...memory, threads: String(threads) };
 }
 

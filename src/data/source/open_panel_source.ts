@@ -1,6 +1,7 @@
 /** Opens a user's file, with its side tables, as a source of row blocks. */
 import type { GroupColumn } from "../../panel.ts";
-import { checkArgument, PATH } from "../../text/argument_kinds.ts";
+import { type ArgumentKind, checkArgument, isRecord, PATH } from "../../text/argument_kinds.ts";
+import { checkMemoryLimit } from "../../text/byte_size.ts";
 import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
 import { machineMemoryBytes, type OpenDatabase, openDatabase } from "../duckdb/database.ts";
 import { querying, queryingEach, type Relation } from "../duckdb/relation.ts";
@@ -32,13 +33,24 @@ export interface PanelSourceOptions extends ReadPanelOptions {
   readonly memoryLimitBytes?: number;
 }
 
+const isText = (given: unknown) => typeof given === "string";
+const COLUMN: ArgumentKind = { what: "the name of a column", fits: isText, remedy: "give it as a text" };
+
 const PANEL_SOURCE_OPTIONS: OptionNames<PanelSourceOptions> = {
-  groups: true,
-  series: true,
-  rename: true,
-  timeColumn: true,
-  symbolColumn: true,
-  memoryLimitBytes: true,
+  groups: PATH,
+  series: PATH,
+  rename: {
+    what: "an object of texts",
+    fits: (given) => isRecord(given) && Object.values(given as object).every(isText),
+    remedy: "write { field: column }",
+  },
+  timeColumn: COLUMN,
+  symbolColumn: COLUMN,
+  memoryLimitBytes: {
+    what: "a number",
+    fits: (given) => typeof given === "number",
+    remedy: "give the bytes, e.g. 4 * 2 ** 30",
+  },
 };
 
 const MEMORY_SHARE = 0.25;
@@ -60,8 +72,8 @@ const THREADS = 2;
  * memory of a few blocks; DuckDB loads CSV first and sorts rows that are out of order, and spills into the system's folder
  * for temporary files (TMPDIR).
  *
- * @throws UsageError E527 for an unknown option, E528 for a path that is not a text; DataError (E301-E338) that names
- *   the file and the fault; ResourceError E443.
+ * @throws UsageError E527 for an unknown option, E528 for a path that is not a text and for options of a wrong kind, E507
+ *   for a memory limit that is not positive; DataError (E301-E338) that names the file and the fault; ResourceError E443.
  * @example
  * const source = await openPanelSource("minutes.parquet", { memoryLimitBytes: 4e9 });
  * for await (const block of source.blocks({ fields: ["close"], groups: [], blockRows: 64 })) use(block);
@@ -70,6 +82,7 @@ const THREADS = 2;
 export async function openPanelSource(path: string, options: PanelSourceOptions = {}): Promise<PanelSource> {
   checkArgument("a panel's reading", path, PATH);
   checkOptionNames("a panel's reading", options, PANEL_SOURCE_OPTIONS);
+  if (options.memoryLimitBytes != null) checkMemoryLimit(options.memoryLimitBytes);
   return await openSourceAs(path, options, layOutPanel, "whole");
 }
 

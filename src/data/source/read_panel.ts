@@ -9,7 +9,7 @@ export type { ReadPanelOptions } from "./open_panel_source.ts";
  * Reads a long table (one line per time and symbol, in any order) into a dense panel `[rows x lanes]`, as
  * `openPanelSource` lays it out.
  *
- * @throws UsageError E527 for an unknown option, E528 for a path that is not a text.
+ * @throws UsageError E527 for an unknown option, E528 for a path that is not a text and for options of a wrong kind.
  * @throws DataError (E301-E338) that names the file and the fault.
  * @throws ResourceError E441 if the dense panel does not fit in memory.
  * @example const panel = await readPanel("bars.parquet", { groups: "sectors.csv" });
