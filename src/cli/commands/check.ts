@@ -1,5 +1,6 @@
 import type { Command } from "commander";
-import { type CompileOptions, compile, compileStrictly } from "../../compile.ts";
+import { DEFAULT_GROUPS } from "../../ast/names.ts";
+import { type CompileOptions, compile, compileStrictly, finalDag, type Program } from "../../compile.ts";
 import { EXIT_CODES, FormulaError } from "../../errors.ts";
 import { counted } from "../../text/counted.ts";
 import { renderDiagnostic } from "../../text/source.ts";
@@ -51,6 +52,7 @@ async function check(file: string, options: CheckOptions): Promise<void> {
     const { program, suspicions: all } = isReported
       ? compileStrictly(text, columns)
       : { program: compile(text, columns), suspicions: [] };
+    await checkUniverse(program, columns);
     const suspicions = all.filter(({ code }) => isReported?.(code));
     const { factors, dialect } = program;
     const result = { file, dialect, factorCount: factors.length, diagnostics: [], suspicions };
@@ -109,6 +111,13 @@ async function panelColumns(file: string, options: CheckOptions): Promise<Compil
   } finally {
     await source.close();
   }
+}
+
+/** A universe that the file does not define is a field, which `compile` leaves to each call to find in its panel. */
+async function checkUniverse(program: Program, { fields, groups, universe }: CompileOptions): Promise<void> {
+  if (fields === undefined || universe === undefined) return;
+  const { columnsRead } = await import("../../evaluation/wanted_factors.ts");
+  columnsRead(finalDag(program), { fieldNames: fields, groupNames: groups ?? DEFAULT_GROUPS });
 }
 
 function refuseWithoutData(options: CheckOptions): void {
