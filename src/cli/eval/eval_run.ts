@@ -35,7 +35,7 @@ import { causesByFactor, type EvalResult, factorSummaries, summarise, summaryTex
 import type { RowChoice } from "./row_choice.ts";
 import type { RowOptions } from "./row_options.ts";
 import { ShownRows } from "./shown_rows.ts";
-import { checkStreams, formulasOf } from "./standard_streams.ts";
+import { checkStreams, type Formulas, formulasOf } from "./standard_streams.ts";
 
 /** Of a histogram on the page about a run. */
 const REPORT_INTERVALS = 32;
@@ -114,21 +114,20 @@ export async function evaluateFile(file: string | undefined, options: EvalOption
   const startMs = traceNowMs();
   checkEngineOptions(options);
   checkStreams(file, options);
-  const [name, text] = await formulasOf(file, options);
+  const formulas = await formulasOf(file, options);
   await using data = await dataFile(options.data);
   const bars = options.data === STANDARD ? "stdin" : options.data;
-  await evaluateText(name, text, { ...options, data: data.path, bars }, startMs);
+  await evaluateText(formulas, { ...options, data: data.path, bars }, startMs);
 }
 
 async function evaluateText(
-  file: string,
-  text: string,
+  { name: file, text, input }: Formulas,
   options: NamedOptions,
   startMs: number,
 ): Promise<void> {
   const modules = await loadEngine();
   const steps = new Steps(modules.ora);
-  await modules.checkOutputs(file, options);
+  await modules.checkOutputs(input, options);
   const source = await steps.run("read", () => modules.openPanelSource(options.data, sourceOptions(options)));
   try {
     const program = await steps.run("compile", async () =>

@@ -20,7 +20,7 @@ interface OutputOptions extends Pick<CallOptions, "data" | "groups" | "series" |
  * @throws UsageError E514, E543, E544, E559.
  */
 export async function checkOutputs(
-  file: string,
+  file: string | undefined,
   { out, trace, report, data, groups, series, paramsByTime }: OutputOptions,
 ): Promise<void> {
   const inputs = [file, data, groups, series, paramsByTime];

@@ -26,13 +26,18 @@ export function checkStreams(
     throw commandLineWrong("stdout cannot hold the result and --json", "write the result to a file");
 }
 
-/** The name and the text of the formulas. */
-export async function formulasOf(
-  file: string | undefined,
-  { expr }: StreamOptions,
-): Promise<[name: string, text: string]> {
-  if (expr) return ["--expr", expressionText(expr)];
-  return [file === STANDARD ? "stdin" : file!, await readFormulaFile(file!)];
+/** Formulas and what errors call them. */
+export interface Formulas {
+  readonly name: string;
+  readonly text: string;
+  /** Their file, if they have one. */
+  readonly input?: string;
+}
+
+export async function formulasOf(file: string | undefined, { expr }: StreamOptions): Promise<Formulas> {
+  if (expr) return { name: "--expr", text: expressionText(expr) };
+  const text = await readFormulaFile(file!);
+  return file === STANDARD ? { name: "stdin", text } : { name: file!, text, input: file! };
 }
 
 /** `rank(close)` is the factor `expr`, of several `expr1`, `expr2` ...; `a = rank(close)` is itself. */
