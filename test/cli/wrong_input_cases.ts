@@ -94,6 +94,10 @@ const DATA: readonly WrongInput[] = [
     args: ["eval", "a.factors", "--data", "bars", "--out", "bars/out.parquet"],
     files: { "bars/a.parquet": "" },
   },
+  {
+    what: "output in the place of a folder that holds the bars, with formulas of no file",
+    args: ["eval", "--expr", "close", "--data", "bars.csv", "--out", "."],
+  },
   { what: "trace in a folder that does not exist", args: evaluate("--trace", "none/trace.json") },
   { what: "trace that would replace the bars", args: evaluate("--trace", "./bars.csv") },
   {
@@ -124,8 +128,14 @@ const ARGUMENTS: readonly WrongInput[] = [
   },
   { what: "no data", args: ["eval", "a.factors"] },
   { what: "unknown dialect", args: evaluate("--dialect", "alpha11") },
+  {
+    what: "unknown universe, with fields that are known",
+    args: ["check", "a.factors", "--data", "bars.csv", "--universe", "liquid"],
+  },
   { what: "unknown factor to select", args: evaluate("--select", "a,c") },
   { what: "nothing to select", args: evaluate("--select", ",") },
+  { what: "symbols that are none", args: evaluate("--symbols", ",") },
+  { what: "an empty path, as of a variable that is not set", args: ["eval", "a.factors", "--data", ""] },
   {
     what: "unknown param",
     args: evaluate("--param", "lamda=0.9"),
@@ -156,6 +166,7 @@ const ARGUMENTS: readonly WrongInput[] = [
     args: evaluate("--at", "2020-01-01", "--from", "2020-01-02"),
   },
   { what: "first and last rows to print", args: evaluate("--head", "1", "--tail", "1") },
+  { what: "JSON of runs, which only a dry run prints", args: ["run", "jobs.yaml", "--once", "--json"] },
   { what: "rows to print as JSON", args: evaluate("--json", "--tail", "1") },
   { what: "rows to print that are no number", args: evaluate("--tail", "few") },
   { what: "a saturation of workers with nothing", args: ["cluster", "local", "--worker-saturation", "0"] },

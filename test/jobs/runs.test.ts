@@ -54,7 +54,9 @@ test("a file in the place of the sink or the journal is named, also by a dry run
   folder.addBars(realBars(1, 5)[0]!);
   const sink = /^E452 .*out: a file lies where a folder belongs \(ENOTDIR/;
   writeFileSync(join(folder.path, "out"), "");
-  expect((await folder.run())?.message).toMatch(/^E452 .*a file lies where a folder belongs \(ENOTDIR.*out'\)/);
+  expect((await folder.run())?.message).toMatch(
+    /^E452 .*a file lies where a folder belongs \(ENOTDIR.*out'\)/,
+  );
   const config = await readRunConfig(folder.config);
   rmSync(join(folder.path, "journal"), { recursive: true });
   await expect(planRuns(config, 0)).rejects.toThrow(sink);

@@ -6,7 +6,7 @@ import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
 import { counted } from "../../text/counted.ts";
 import { nearestName } from "../../text/suggest.ts";
-import { parseNames } from "../terminal/formula_file.ts";
+import { parseSomeNames } from "../terminal/formula_file.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
@@ -26,7 +26,9 @@ export function addBench(program: Command): Command {
     .option("--lanes <count>", "instruments (default: 4096)", parseCountTo(COUNT_MAX))
     .option("--rows <count>", "times of the panel (default: 1024)", parseCountTo(COUNT_MAX))
     .option("--threads <count>", "executor threads (default: one per core)", parseCountTo(THREADS_MAX))
-    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseNames)
+    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", (text) =>
+      parseSomeNames(text, "factor"),
+    )
     .option("--nulls <share>", "share of bars that are missing (default: 0.01, alpha101: 0)", parseShare)
     .option("--block-rows <count>", "times that are computed together", parseCountTo(BLOCK_ROWS_MAX))
     .option("--calls <count>", "live calls that are measured (default: 300)", parseCountTo(COUNT_MAX))

@@ -5,7 +5,7 @@ import type { BudgetResult } from "../../bench/budget/budget.ts";
 import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
 import { writing } from "../../files/writing.ts";
 import { THREADS_MAX } from "../../limits.ts";
-import { parseNames } from "../terminal/formula_file.ts";
+import { parseSomeNames } from "../terminal/formula_file.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
@@ -31,7 +31,7 @@ export function addBudget(bench: Command, parseCount: (text: string) => number):
     .option(
       "--formulas <sets>",
       "e.g. alpha101,all:200,all (default: three sets, all and parts of all)",
-      parseNames,
+      (text) => parseSomeNames(text, "formula set"),
     )
     .option(
       "--threads <counts>",
@@ -88,6 +88,7 @@ function parseCountsTo(countMax: number): (text: string) => number[] {
 }
 
 function parseFileName(text: string): string {
-  if (!/^[\w.-]{1,100}$/.test(text)) throw new InvalidArgumentError("Letters, digits, points, hyphens.");
+  // A point at the beginning would hide the files, and `..` leave the folder.
+  if (!/^[\w-][\w.-]{0,99}$/.test(text)) throw new InvalidArgumentError("Letters, digits, points, hyphens.");
   return text;
 }

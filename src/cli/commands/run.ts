@@ -1,6 +1,7 @@
 import { type Command, Option } from "commander";
 import type { LogFormat } from "../../jobs/service/log.ts";
 import type { PlannedRun } from "../../jobs/service/status.ts";
+import { commandLineWrong } from "../terminal/command_line.ts";
 import { exitCodeOf } from "../terminal/failure.ts";
 import { Interruption } from "../terminal/interruption.ts";
 import { print } from "../terminal/terminal.ts";
@@ -31,6 +32,8 @@ export function addRun(program: Command): void {
 }
 
 async function run(file: string, { once, dryRun, json, log }: RunOptions): Promise<void> {
+  if (json && !dryRun)
+    throw commandLineWrong("--json is for --dry-run", "the log says what runs do: --log json");
   const { readRunConfig } = await import("../../jobs/config/read_config.ts");
   const config = await readRunConfig(file);
   if (dryRun) {

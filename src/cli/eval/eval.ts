@@ -1,8 +1,8 @@
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, Option } from "commander";
 import { STREAM_FORMATS } from "../../data/write/stream_formats.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
-import { parseNames } from "../terminal/formula_file.ts";
+import { parseSomeNames } from "../terminal/formula_file.ts";
 import { collect, collectAssignment } from "../terminal/repeated_options.ts";
 import { parseCount } from "../terminal/whole_number.ts";
 import { addClusterOptions } from "./cluster_options.ts";
@@ -26,7 +26,7 @@ export function addOptionsBesideData(command: Command): Command {
   return addRunOptions(command).option(
     "--select <names>",
     "only these factors, e.g. alpha001,alpha002",
-    parseSelection,
+    (text) => parseSomeNames(text, "factor"),
   );
 }
 
@@ -103,12 +103,6 @@ export function addEval(program: Command): void {
     .option("--causes", "say by which first causes each factor is null (a second pass)")
     .option("--json", "print the summary as JSON")
     .action(evaluateFile);
-}
-
-function parseSelection(text: string): string[] {
-  const names = parseNames(text);
-  if (names.length === 0) throw new InvalidArgumentError("Name at least one factor.");
-  return names;
 }
 
 const parseThreads = (text: string): number => parseCount(text, 1, THREADS_MAX);

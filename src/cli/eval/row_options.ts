@@ -1,5 +1,5 @@
 import { type Command, Option } from "commander";
-import { parseNames } from "../terminal/formula_file.ts";
+import { parseSomeNames } from "../terminal/formula_file.ts";
 import { parseCount } from "../terminal/whole_number.ts";
 
 /** The options that `addRowOptions` adds. */
@@ -23,7 +23,9 @@ export function addRowOptions(command: Command): Command {
       option("--head <count>", "print the first rows instead").conflicts("tail").argParser(parseRows),
     )
     .addOption(
-      option("--symbols <names>", "print rows of these symbols only, e.g. AAPL,BA").argParser(parseNames),
+      option("--symbols <names>", "print rows of these symbols only, e.g. AAPL,BA").argParser((text) =>
+        parseSomeNames(text, "symbol"),
+      ),
     )
     .addOption(option("--at <time>", "print the rows of this time only, e.g. 2018-02-07"));
 }

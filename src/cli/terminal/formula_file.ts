@@ -1,4 +1,5 @@
 import { readFile, stat } from "node:fs/promises";
+import { InvalidArgumentError } from "commander";
 import { UsageError } from "../../errors.ts";
 import { SOURCE_BYTES_MAX } from "../../limits.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
@@ -41,6 +42,13 @@ export function parseNames(text: string): string[] {
     .split(",")
     .map((name) => name.trim())
     .filter((name) => name !== "");
+}
+
+/** At least one name. @throws InvalidArgumentError */
+export function parseSomeNames(text: string, what: string): string[] {
+  const names = parseNames(text);
+  if (names.length === 0) throw new InvalidArgumentError(`Name at least one ${what}.`);
+  return names;
 }
 
 /** Names of columns. @throws UsageError E500 for a table, which `eval` takes in the same place. */
