@@ -32,7 +32,12 @@ export const LIST: ArgumentKind = {
 export function checkArgument(callee: string, given: unknown, { what, fits, remedy }: ArgumentKind): void {
   if (fits(given)) return;
   const toDo = isPromise(given) ? `await it: ${remedy}` : remedy;
-  throw new UsageError("E528", `${callee} takes ${what}, got ${kindOf(given)}`, toDo);
+  throw wrongArgument(callee, what, kindOf(given), toDo);
+}
+
+/** The error for an argument of another kind. */
+export function wrongArgument(callee: string, what: string, given: string, remedy: string): UsageError {
+  return new UsageError("E528", `${callee} takes ${what}, got ${given}`, remedy);
 }
 
 /** True for an object with all of these properties. */

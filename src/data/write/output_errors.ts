@@ -1,6 +1,7 @@
 /** Errors of output formats. */
 import type { Field } from "apache-arrow";
 import { DataError, UsageError } from "../../errors.ts";
+import { wrongArgument } from "../../text/argument_kinds.ts";
 import { quoted } from "../errors.ts";
 
 export function outputExtensionUnknown(file: string, known: readonly string[]): UsageError {
@@ -17,9 +18,11 @@ export function outputNamesClash(file: string, first: string, second: string): D
 }
 
 export function columnNotWritable({ name, type }: Field): UsageError {
-  return new UsageError(
-    "E528",
-    `writing takes columns of times, text and numbers, got ${quoted(name)} of type ${type}`,
+  const given = `${quoted(name)} of type ${type}`;
+  return wrongArgument(
+    "writing",
+    "columns of times, text and numbers",
+    given,
     "leave it out, or write .arrow",
   );
 }
