@@ -213,11 +213,15 @@ export function duplicateRow(
   );
 }
 
-export function noGroupColumn(file: string, columns: readonly string[]): DataError {
+export function nothingBeside(file: string, key: "symbol" | "time", columns: readonly string[]): DataError {
+  const [what, remedy] = {
+    symbol: ["group column", "add a column of text or integers, for example sector"],
+    time: ["column of numbers", "add a column in which every cell is a number or empty"],
+  }[key] as [string, string];
   return new DataError(
     "E331",
-    `${file}: no group column beside the symbol among the columns ${listed(columns)}`,
-    "add a column of text or integers, for example sector",
+    `${file}: no ${what} beside the ${key} among the columns ${listed(columns)}`,
+    remedy,
   );
 }
 

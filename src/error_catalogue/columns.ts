@@ -189,9 +189,10 @@ export const COLUMNS: readonly ErrorEntry[] = [
   {
     code: "E331",
     class: "data",
-    title: "Groups without a group column",
-    happened: "The table of groups has no column besides the symbol.",
-    toDo: "Add a column of text or integers, for example sector.",
+    title: "Groups without a group column, series without a number",
+    happened:
+      "The table of groups has no column besides the symbol, or the table of series none of numbers besides the time: one cell of text makes a column text.",
+    toDo: "Add a column of text or integers for groups, for example sector; one of numbers for series.",
     example: {
       program: ['await readPanel("bars.csv", { groups: "made.csv" })'],
       files: {

@@ -15,7 +15,7 @@ import {
   columnNameTaken,
   columnTypeUnusable,
   groupsMatchNothing,
-  noGroupColumn,
+  nothingBeside,
   symbolTwice,
 } from "../errors.ts";
 import { findGroupKeys } from "../panel/key_columns.ts";
@@ -61,8 +61,9 @@ async function findGroupColumns(relation: Relation): Promise<InputColumn[]> {
     others.length === 0 ? [] : await queryRows(relation.database, `SELECT ${isWhole.join(", ")} FROM raw`);
   const columns = others.filter((_, index) => row?.[index] === true);
   if (columns.length === 0) {
-    throw noGroupColumn(
+    throw nothingBeside(
       relation.file,
+      "symbol",
       relation.columns.map(({ name }) => name),
     );
   }

@@ -2,7 +2,7 @@
 import type { TimeColumn } from "../../panel.ts";
 import { openDatabase } from "../duckdb/database.ts";
 import { querying } from "../duckdb/relation.ts";
-import { columnNameTaken, seriesMatchNothing } from "../errors.ts";
+import { columnNameTaken, nothingBeside, seriesMatchNothing } from "../errors.ts";
 import { buildPanel } from "../panel/build_panel.ts";
 import { findSeriesKeys } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
@@ -11,11 +11,11 @@ import { rowsByTime } from "../time/rows_by_time.ts";
 import { formatTime } from "../time/time_text.ts";
 
 /**
- * Reads the table: one series `[rows]` per numeric column, null at times that the table lacks. Ignores times that the panel
- * lacks.
+ * Reads the table: one series `[rows]` per numeric column, null at times that the table lacks. Ignores columns of text, and
+ * times that the panel lacks.
  *
- * @throws DataError for a table without time column, a repeated time, times of another type, no time of the panel, or a name
- *   that is taken.
+ * @throws DataError for a table without time column or without numbers, a repeated time, times of another type, no time of
+ *   the panel, or a name that is taken.
  */
 export async function readSeriesTable(
   file: string,
@@ -26,6 +26,12 @@ export async function readSeriesTable(
   using database = await openDatabase();
   const relation = await openRelation(database, file, (names) => findSeriesKeys(file, names, timeColumn));
   const table = await querying(relation, () => buildPanel(relation));
+  if (table.fields.size === 0)
+    throw nothingBeside(
+      file,
+      "time",
+      relation.columns.map(({ name }) => name),
+    );
   const rowOfTime = rowsByTime(table.time, file, panel.time, panelFile);
   const rows = Array.from(panel.time.values, (at) => rowOfTime.get(at) ?? -1);
   if (rows.length > 0 && rows.every((row) => row < 0)) {

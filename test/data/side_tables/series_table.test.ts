@@ -25,6 +25,13 @@ describe("a table of series", () => {
     `);
   });
 
+  test("without a column of numbers is refused", async () => {
+    expect(await messageOf(readWith('date,spx\n2013-02-08,"1,512"\n'))).toMatchInlineSnapshot(`
+      "DataError: E331 index.csv: no column of numbers beside the time among the columns date, spx
+        add a column in which every cell is a number or empty"
+    `);
+  });
+
   test("joins times of another unit or width", async () => {
     const moments = await writeParquet(
       "moments.parquet",
