@@ -42,8 +42,10 @@ export class ConfigReport {
 /** Parses the text. @throws ConfigError for mistakes of YAML syntax: what follows them would be guessed. */
 export function parseConfig(report: ConfigReport): ConfigNode {
   const document = parseDocument(report.source.text, { prettyErrors: false });
-  for (const { pos, message } of document.errors) {
-    report.add(pos[0], pos[1], "this is not YAML", message.split("\n", 1)[0] ?? "check the indentation");
+  for (const { pos, message, code } of document.errors) {
+    if (code === "MULTIPLE_DOCS")
+      report.add(...pos, "a second document begins", "a configuration is one: remove this line");
+    else report.add(...pos, "this is not YAML", message.split("\n", 1)[0] ?? "check the indentation");
   }
   report.check();
   return new ConfigNode(report, "", document.contents, [0, 1]);
@@ -130,7 +132,8 @@ export class ConfigNode {
   text(): string | undefined {
     const value = isScalar(this.#yaml) ? this.#yaml.value : undefined;
     if (typeof value === "string" && value !== "") return value;
-    return this.wrong(`expected a text, got ${this.#kind()}`, "put it between quotes");
+    const remedy = value === "" ? "it must not be empty" : "put it between quotes";
+    return this.wrong(`expected a text, got ${this.#kind()}`, remedy);
   }
 
   integer(min: number, max: number): number | undefined {

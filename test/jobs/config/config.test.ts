@@ -33,7 +33,12 @@ const JOB = `formulas: a.factors, source: { folder: b }, schedule: { cron: "0 5 
 test.each([
   ["a: [1", "E530 <folder>/jobs.yaml:1:6: this is not YAML"],
   ["a: 1\na: 2", "E530 <folder>/jobs.yaml:2:1: this is not YAML"],
+  ["a: 1\n---\nb: 2", "E530 <folder>/jobs.yaml:2:1: a second document begins"],
   ["", "expected keys with values, got nothing"],
+  [
+    'journal: ""\njobs: []',
+    'journal: expected a text, got ""\n  | journal: ""\n  |          ^^ it must not be empty',
+  ],
   ["jobs: []\njournal: j", "jobs: no job in this list"],
   [
     `journal: j\njobs:\n  - { name: a, sink: { arrow: o }, ${JOB} }\n  - { name: a, sink: { arrow: p }, ${JOB} }`,
