@@ -1,4 +1,5 @@
 import { ResourceError } from "../../errors.ts";
+import { counted } from "../../text/counted.ts";
 
 /** Memory that an open evaluation needs. */
 export interface MemoryNeed {
@@ -37,10 +38,11 @@ export function sum(values: readonly number[]): number {
   return values.reduce((total, value) => total + value, 0);
 }
 
-const UNITS = ["bytes", "KiB", "MiB", "GiB", "TiB"];
+const UNITS = ["KiB", "MiB", "GiB", "TiB"];
 
 /** `1536` -> `1.5 KiB`. */
 export function formatBytes(bytes: number): string {
-  const power = Math.min(UNITS.length - 1, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
-  return `${power === 0 ? bytes : (bytes / 2 ** (10 * power)).toFixed(1)} ${UNITS[power]}`;
+  const power = Math.min(UNITS.length, Math.floor(Math.log2(Math.max(1, bytes)) / 10));
+  if (power === 0) return counted(bytes, "byte");
+  return `${(bytes / 2 ** (10 * power)).toFixed(1)} ${UNITS[power - 1]}`;
 }

@@ -47,7 +47,8 @@ describe("a memory budget", () => {
 
 test.each([
   [0, "0 bytes"],
-  [1023, "1023 bytes"],
+  [1023, "1,023 bytes"],
+  [1, "1 byte"],
   [1024, "1.0 KiB"],
   [1.5 * 2 ** 30, "1.5 GiB"],
   [2 ** 60, "1048576.0 TiB"],
