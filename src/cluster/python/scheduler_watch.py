@@ -57,6 +57,8 @@ class SchedulerWatch:
         """Counts tasks that are submitted, by group; starts from zero if no results of earlier ones are awaited."""
         if len(self._futures) == 0:
             self._task_counts = {}
+            # A run of the same program has groups of the same names.
+            self._known_groups = set()
         for task in tasks:
             group = task["key"][0]
             self._task_counts[group] = self._task_counts.get(group, 0) + 1
