@@ -1,3 +1,4 @@
+import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { Cluster } from "../../src/cluster/client/cluster.ts";
 import {
@@ -9,6 +10,11 @@ import {
 test("options of a connection that are not known are refused", async () => {
   const wrong = { scheduler: "tcp://127.0.0.1:1", storage: "/tiles" } as ClusterOptions;
   await expect(Cluster.connect(wrong)).rejects.toThrow("E527 unknown option storage of Cluster.connect");
+});
+
+test("a relative store counts from here", async () => {
+  const connected = Cluster.connect({ scheduler: "tcp://127.0.0.1:1", store: "not/there" });
+  await expect(connected).rejects.toThrow(`E630 the store ${resolve("not/there")} does not exist`);
 });
 
 test.for([

@@ -1,5 +1,4 @@
 import { stat } from "node:fs/promises";
-import { resolve } from "node:path";
 import { Cluster, type ClusterPanel, sharedPanel } from "../../cluster/client/cluster.ts";
 import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
 import { noAddress } from "../../cluster/protocol/errors.ts";
@@ -22,7 +21,7 @@ export async function connectCluster(options: ClusterFlags, signal: AbortSignal)
   if (scheduler === undefined) throw noAddress();
   return await Cluster.connect({
     scheduler,
-    store: store === undefined ? undefined : resolve(store),
+    store,
     createStore: options.createStore,
     tls: tlsFiles(options),
     python,

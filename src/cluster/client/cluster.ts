@@ -78,9 +78,11 @@ export class Cluster {
    */
   static async connect(options: ClusterOptions): Promise<Cluster> {
     checkClusterOptions(options);
-    if (options.store !== undefined) await openStore(options.store, options.createStore === true);
+    // Workers have other working folders.
+    const store = options.store === undefined ? undefined : resolve(options.store);
+    if (store !== undefined) await openStore(store, options.createStore === true);
     const { bridge, info, code } = await openBridge(options);
-    return new Cluster(options, bridge, info, code);
+    return new Cluster({ ...options, store }, bridge, info, code);
   }
 
   private constructor(options: ClusterOptions, bridge: Bridge, info: ClusterFacts, code: string) {

@@ -15,7 +15,7 @@ export interface ClusterOptions {
   readonly scheduler: string;
   /**
    * A folder on storage that the client and all workers see under the same path, for the files that tasks pass to each
-   * other. Without it Dask holds and moves this data.
+   * other; a relative path counts from the working folder of the client. Without it Dask holds and moves this data.
    */
   readonly store?: string | undefined;
   /** True: creates the store and its parent folders if they are missing. Default: a missing store is an error. */
