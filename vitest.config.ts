@@ -7,29 +7,44 @@ import { configDefaults, defineConfig } from "vitest/config";
  * Each may be an hour where a run tries as much as a promise asks for: `LONG=1`, as in `npm run test:long`.
  */
 const isLong = process.env["LONG"] !== undefined;
-/** `npm run test:quick`: what needs neither processes nor threads, and seconds at most. */
+/** `npm run test:quick`: the tests that need neither processes nor threads, and seconds at most. */
 const isQuick = process.env["QUICK"] !== undefined;
-const NOT_QUICK = [
-  "test/{bench,cli,cluster,data,difference,docs,engine,error_catalogue,examples,execution,fuzz,golden,jobs,live,verify}/**",
-  "**/*.generated.test.ts",
-];
+/** Rooms whose tests start processes or threads. */
+const STARTING =
+  "{bench,cli,cluster,data,difference,docs,engine,error_catalogue,examples,execution,fuzz,golden,jobs,live,verify}";
+const LONG = ["test/**/*.long.test.ts"];
+const GENERATED = ["test/**/*.generated.test.ts"];
 const MINUTE_MS = 60_000;
 const testTimeout = isLong ? 60 * MINUTE_MS : 5 * MINUTE_MS;
 
 // Command lines, executors and threads of the tests load the same modules thousands of times: a third of their work.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled_modules");
 
+/** Tests that share a process and its modules one after the other: loading these anew for each file is half of their work. */
+const quick = {
+  extends: true,
+  test: {
+    name: "quick",
+    isolate: false,
+    include: ["test/**/*.test.ts"],
+    exclude: [...configDefaults.exclude, ...LONG, ...GENERATED, `test/${STARTING}/**`],
+  },
+} as const;
+const whole = {
+  extends: true,
+  test: {
+    name: "whole",
+    include: isLong ? [...LONG, ...GENERATED] : [`test/${STARTING}/**/*.test.ts`, ...GENERATED],
+    exclude: [...configDefaults.exclude, ...(isLong ? [] : LONG)],
+  },
+} as const;
+
 // Vitest takes its configuration by the default export.
 // biome-ignore lint/style/noDefaultExport: see above
 export default defineConfig({
   test: {
     globalSetup: ["test/support/built_dist.ts", "test/support/no_processes_left.ts"],
-    include: isLong ? ["test/**/*.{generated,long}.test.ts"] : ["test/**/*.test.ts"],
-    exclude: [
-      ...configDefaults.exclude,
-      ...(isLong ? [] : ["**/*.long.test.ts"]),
-      ...(isQuick ? NOT_QUICK : []),
-    ],
+    projects: isQuick ? [quick] : isLong ? [whole] : [quick, whole],
     reporters: ["default", "./test/support/left_out.ts"],
     // On two cores: files of tests wait for processes and disks for a fifth of their time.
     maxWorkers: 3,
