@@ -19,7 +19,9 @@ export class Progress {
   constructor(spinner: typeof ora) {
     // In a terminal of 0 columns (a script's pseudo-terminal) the spinner would redraw endlessly.
     const isEnabled = process.stderr.isTTY === true && process.stderr.columns > 0;
-    this.#spinner = spinner({ stream: process.stderr, discardStdin: false, isEnabled });
+    // https://no-color.org
+    const color = process.env["NO_COLOR"] ? false : "cyan";
+    this.#spinner = spinner({ stream: process.stderr, discardStdin: false, isEnabled, color });
   }
 
   start(name: string): void {

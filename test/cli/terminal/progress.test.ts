@@ -10,6 +10,7 @@ beforeEach(() => {
 });
 afterEach(() => {
   vi.restoreAllMocks();
+  vi.unstubAllEnvs();
   vi.useRealTimers();
 });
 
@@ -33,4 +34,14 @@ test("work that nobody watches on a terminal says every five seconds that it goe
     "... evaluate: 25 % of 1,259 times after 10 s, about 30 s left\n",
     "... evaluate: 50 % of another part after 15 s, about 5 s left for this part\n",
   ]);
+});
+
+test.each([
+  ["1", false],
+  ["", "cyan"],
+])("NO_COLOR=%s makes the spinner %s", (value, color) => {
+  vi.stubEnv("NO_COLOR", value);
+  const spinner = vi.fn(ora);
+  new Progress(spinner);
+  expect(spinner.mock.calls[0]?.[0]).toMatchObject({ color });
 });
