@@ -14,13 +14,13 @@ import { type CompileStage, PASS_NAMES, runPasses } from "./dag/passes/order.ts"
 import { findSuspicions, type Suspicion } from "./dag/strict.ts";
 import { type Diagnostic, FormulaError, type InternalError, UsageError } from "./errors.ts";
 import { DIAGNOSTICS_MAX, SOURCE_BYTES_MAX } from "./limits.ts";
-import { kernelOperators, type Operator } from "./operator/definition.ts";
+import { defineOperator, kernelOperators, type Operator } from "./operator/definition.ts";
 import type { Registry } from "./operator/registry.ts";
 import { checkTransfer } from "./operator/transfer.ts";
 import { lookbackRows } from "./plan/lookback.ts";
 import { PLAN_PASS_NAMES } from "./plan/passes.ts";
-import { type ArgumentKind, checkArgument, hasAll, LIST } from "./text/argument_kinds.ts";
-import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
+import { type ArgumentKind, checkArgument, hasAll, LIST, TEXT, TEXTS } from "./text/argument_kinds.ts";
+import { checkedOptions, type OptionKinds } from "./text/option_kinds.ts";
 import { renderDiagnostics, Source, type Span } from "./text/source.ts";
 import { nearestName } from "./text/suggest.ts";
 
@@ -50,14 +50,14 @@ export interface CompileOptions {
   readonly disabledPasses?: readonly string[];
 }
 
-const COMPILE_OPTIONS: OptionNames<CompileOptions> = {
-  dialect: true,
-  file: true,
-  fields: true,
-  groups: true,
-  universe: true,
-  operators: true,
-  disabledPasses: true,
+const COMPILE_OPTIONS: OptionKinds<CompileOptions> = {
+  dialect: TEXT,
+  file: TEXT,
+  fields: TEXTS,
+  groups: TEXTS,
+  universe: TEXT,
+  operators: LIST,
+  disabledPasses: TEXTS,
 };
 
 /** A factor as the caller sees it. */
@@ -135,15 +135,13 @@ interface Compiled {
   readonly registry: Registry;
 }
 
-function compileBound(text: string, options: CompileOptions): Compiled {
+function compileBound(text: string, given: CompileOptions): Compiled {
   checkArgument("compile", text, FORMULA_TEXT);
-  checkOptionNames("compile", options, COMPILE_OPTIONS);
-  for (const name of ["fields", "groups", "operators", "disabledPasses"] as const)
-    if (options[name] != null) checkArgument(`the option ${name}`, options[name], LIST);
+  const options = checkedOptions("compile", given, COMPILE_OPTIONS);
   // A byte-order mark does not count in columns.
   const source = new Source(options.file ?? "formulas", text.replace(/^\ufeff/, ""));
   refuseUnreadable(source);
-  const operators = [...new Set(options.operators ?? [])];
+  const operators = [...new Set(options.operators ?? [])].map((operator) => defineOperator(operator));
   const disabledPasses = checkPassNames(options.disabledPasses ?? []);
   const wanted = options.dialect === undefined ? statedDialect(source.text) : findDialect(options.dialect);
   const { statements, diagnostics } = parseFormulas(source, wanted ?? DIALECTS.native);

@@ -42,9 +42,9 @@ import {
   type WhyOptions,
   type WhyRowsOptions,
 } from "./reasons/why.ts";
-import { checkArgument, kindOf } from "./text/argument_kinds.ts";
+import { checkArgument, FUNCTION, kindOf } from "./text/argument_kinds.ts";
 import { checkMemoryLimit, parseByteSize } from "./text/byte_size.ts";
-import { checkOptionNames, type OptionNames } from "./text/option_names.ts";
+import { checkedOptions, type OptionKinds } from "./text/option_kinds.ts";
 
 export interface EngineOptions {
   /** Executor threads, at most 256; default: one per available core. */
@@ -83,14 +83,14 @@ export interface EngineOptions {
   readonly hang?: HangOptions | false | undefined;
 }
 
-const ENGINE_OPTIONS: OptionNames<EngineOptions> = {
-  threads: true,
-  memoryLimit: true,
-  memoryThresholds: true,
-  costs: true,
-  queueMs: true,
-  trace: true,
-  hang: true,
+const ENGINE_OPTIONS: OptionKinds<EngineOptions> = {
+  threads: null,
+  memoryLimit: null,
+  memoryThresholds: null,
+  costs: null,
+  queueMs: null,
+  trace: FUNCTION,
+  hang: null,
 };
 
 /**
@@ -111,19 +111,19 @@ export class Engine {
    * await using engine = await Engine.start({ threads: 2, memoryLimit: "4GiB" });
    */
   static async start(options: EngineOptions = {}): Promise<Engine> {
-    checkOptionNames("Engine.start", options, ENGINE_OPTIONS);
+    const checked = checkedOptions("Engine.start", options, ENGINE_OPTIONS);
     const {
       threads,
       memoryLimit = MEMORY_SHARE_DEFAULT * totalmem(),
       trace,
       hang,
       memoryThresholds,
-    } = options;
+    } = checked;
     const memoryLimitBytes = typeof memoryLimit === "number" ? memoryLimit : parseByteSize(memoryLimit);
     checkMemoryLimit(memoryLimitBytes);
     checkHang(hang);
-    const schedule = { queueNs: queueNsOf(options) };
-    const costs = await chooseCosts(options.costs);
+    const schedule = { queueNs: queueNsOf(checked) };
+    const costs = await chooseCosts(checked.costs);
     const host = await startHost({
       threads,
       memoryLimitBytes,
@@ -165,8 +165,8 @@ export class Engine {
     const registry = registryOf("evaluate", program);
     checkArgument("evaluate", panel, PANEL);
     checkPanel(panel);
-    checkOptionNames("evaluate", options, EVALUATE_OPTIONS);
-    return await evaluatePanel(this.#host, registry, program, panel, options);
+    const checked = checkedOptions("evaluate", options, EVALUATE_OPTIONS);
+    return await evaluatePanel(this.#host, registry, program, panel, checked);
   }
 
   /**
@@ -203,8 +203,8 @@ export class Engine {
   ): Promise<FactorStream> {
     const registry = registryOf("stream", program);
     const input = asPanelSource("stream", source);
-    checkOptionNames("stream", options, EVALUATE_OPTIONS);
-    return await FactorStream.open(this.#host, registry, program, input, options);
+    const checked = checkedOptions("stream", options, EVALUATE_OPTIONS);
+    return await FactorStream.open(this.#host, registry, program, input, checked);
   }
 
   /**
@@ -255,8 +255,8 @@ export class Engine {
   async why(program: Program, source: PanelSource | Panel, options: WhyOptions): Promise<Explanation> {
     const registry = registryOf("why", program);
     const input = asPanelSource("why", source);
-    checkOptionNames("why", options, WHY_OPTIONS);
-    return await explainFactorCell(this.#host, registry, program, input, options);
+    const checked = checkedOptions("why", options, WHY_OPTIONS);
+    return await explainFactorCell(this.#host, registry, program, input, checked);
   }
 
   /**
@@ -276,8 +276,8 @@ export class Engine {
   ): Promise<Explanation[]> {
     const registry = registryOf("whyRows", program);
     const input = asPanelSource("whyRows", source);
-    checkOptionNames("whyRows", options, WHY_ROWS_OPTIONS);
-    return await explainFactorRows(this.#host, registry, program, input, options);
+    const checked = checkedOptions("whyRows", options, WHY_ROWS_OPTIONS);
+    return await explainFactorRows(this.#host, registry, program, input, checked);
   }
 
   /**
@@ -303,8 +303,7 @@ export class Engine {
   ): Promise<ProgramDifference> {
     for (const program of [a, b]) checkArgument("diff", program, PROGRAM);
     const input = asPanelSource("diff", source);
-    checkOptionNames("diff", options, DIFF_OPTIONS);
-    return await diffPrograms(this.#host, a, b, input, options);
+    return await diffPrograms(this.#host, a, b, input, checkedOptions("diff", options, DIFF_OPTIONS));
   }
 
   /**
@@ -323,8 +322,8 @@ export class Engine {
   ): Promise<NullReport> {
     const registry = registryOf("nulls", program);
     const input = asPanelSource("nulls", source);
-    checkOptionNames("nulls", options, NULLS_OPTIONS);
-    return await countNulls(this.#host, registry, program, input, options);
+    const checked = checkedOptions("nulls", options, NULLS_OPTIONS);
+    return await countNulls(this.#host, registry, program, input, checked);
   }
 
   /**

@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.ts";
+import { kindOf } from "../text/argument_kinds.ts";
 import { nearestName } from "../text/suggest.ts";
 import type { ParamValue } from "./param_value.ts";
 
@@ -20,7 +21,7 @@ export function resolveParams(
   return values;
 }
 
-/** @throws UsageError for an unknown param, or a value of another type than the default's. */
+/** @throws UsageError for an unknown param, or a value of another type than the default's, or of none that params have. */
 export function checkParam(
   declared: ReadonlyMap<string, ParamValue | null>,
   name: string,
@@ -28,15 +29,24 @@ export function checkParam(
 ): void {
   const usual = declared.get(name);
   if (usual === undefined) throw unknownParam(name, declared);
-  if (usual === null || typeof usual === typeof value) return;
-  const message = `param ${name} is ${kindOf(usual)}, got ${kindOf(value)}: ${JSON.stringify(value)}`;
-  throw paramTypeWrong(message, `give it a value like its default ${JSON.stringify(usual)}`);
+  const wanted = usual === null ? Object.values(KINDS).join(", ") : KINDS[typeof usual];
+  const kind = KINDS[typeof value];
+  if (kind !== undefined && (usual === null || wanted === kind)) return;
+  const got = kind === undefined ? kindOf(value) : `${kind}: ${textOf(value)}`;
+  const remedy =
+    usual === null ? "give it such a value" : `give it a value like its default ${textOf(usual)}`;
+  throw paramTypeWrong(`param ${name} is ${wanted}, got ${got}`, remedy);
 }
 
-function kindOf(value: ParamValue): string {
-  if (typeof value === "boolean") return "true or false";
-  return typeof value === "number" ? "a number" : "a text";
-}
+/** Callers in JavaScript may pass anything. */
+const KINDS: Readonly<Record<string, string>> = {
+  number: "a number",
+  string: "a text",
+  boolean: "true or false",
+};
+
+const textOf = (value: ParamValue): string =>
+  typeof value === "string" ? JSON.stringify(value) : String(value);
 
 /** A param's value has a type that its use does not accept. */
 export function paramTypeWrong(message: string, remedy: string): UsageError {

@@ -7,8 +7,8 @@ import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
-import { PATH } from "../text/argument_kinds.ts";
-import type { OptionNames } from "../text/option_names.ts";
+import { NULLS_OPTIONS } from "../reasons/nulls.ts";
+import type { OptionKinds } from "../text/option_kinds.ts";
 import { CellTally, checkTolerance, isWithin } from "./cell_tally.ts";
 import { type DifferenceOrigin, findOrigins } from "./difference_origins.ts";
 import { joinPrograms, type Side, sideName } from "./joined_program.ts";
@@ -28,16 +28,9 @@ export interface DiffOptions
   readonly tolerance?: number;
 }
 
-export const DIFF_OPTIONS: OptionNames<DiffOptions> = {
-  params: true,
-  paramsByTime: PATH,
-  select: true,
-  from: true,
-  to: true,
-  keepInfinite: true,
-  signal: true,
-  onProgress: true,
-  tolerance: true,
+export const DIFF_OPTIONS: OptionKinds<DiffOptions> = {
+  ...NULLS_OPTIONS,
+  tolerance: null,
 };
 
 /** The differing factors whose origins are looked for; it takes the values of all their sub-expressions. */

@@ -4,7 +4,7 @@ import { openPanelSource } from "../data/source/open_panel_source.ts";
 import { describeTimeType } from "../data/time/time_text.ts";
 import { DataError } from "../errors.ts";
 import type { Panel } from "../panel.ts";
-import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
+import { checkedOptions, type OptionKinds } from "../text/option_kinds.ts";
 import { nearestName } from "../text/suggest.ts";
 import { CellTally, checkTolerance, type DifferingCells, isWithin } from "./cell_tally.ts";
 
@@ -49,7 +49,7 @@ export interface DiffResultsOptions {
   readonly tolerance?: number;
 }
 
-const DIFF_RESULTS_OPTIONS: OptionNames<DiffResultsOptions> = { tolerance: true };
+const DIFF_RESULTS_OPTIONS: OptionKinds<DiffResultsOptions> = { tolerance: null };
 
 /**
  * Compares two results cell by cell: tables of factors with a time and a symbol in each row, in any order, as paths of
@@ -69,8 +69,7 @@ export async function diffResults(
   b: string | PanelSource | Panel,
   options: DiffResultsOptions = {},
 ): Promise<ResultDifference> {
-  checkOptionNames("diffResults", options, DIFF_RESULTS_OPTIONS);
-  const { tolerance = 0 } = options;
+  const { tolerance = 0 } = checkedOptions("diffResults", options, DIFF_RESULTS_OPTIONS);
   checkTolerance(tolerance);
   return await withSource(a, (first) => withSource(b, (second) => diffSources(first, second, tolerance)));
 }

@@ -380,7 +380,8 @@ export const CALLS: readonly ErrorEntry[] = [
     code: "E528",
     class: "usage",
     title: "An argument of a wrong kind",
-    happened: "A function of the library is given an argument of another kind, most often a promise.",
+    happened:
+      "A function of the library is given an argument or an option of another kind, most often a promise.",
     toDo: "Await it, or give what the message names.",
     example: {
       program: ['await engine.evaluate(program, "bars.csv")'],

@@ -1,8 +1,8 @@
 import type { ParamOptions } from "../call_params.ts";
 import { UsageError } from "../errors.ts";
 import { BLOCK_ROWS_MAX } from "../limits.ts";
-import { PATH } from "../text/argument_kinds.ts";
-import type { OptionNames } from "../text/option_names.ts";
+import { FLAG, FUNCTION, PATH, RECORD, SIGNAL, TEXTS } from "../text/argument_kinds.ts";
+import type { OptionKinds } from "../text/option_kinds.ts";
 
 /** How operators run: kernels compiled from their lowering, or their scalar references. The bits are the same. */
 export type KernelChoice = "compiled" | "reference";
@@ -34,23 +34,24 @@ export interface EvaluateOptions extends ParamOptions {
   readonly kernel?: KernelChoice;
 }
 
+export const PARAM_OPTIONS: OptionKinds<ParamOptions> = { params: RECORD, paramsByTime: PATH };
+
 /** Options of a call without the params. */
-export const OPTIONS_BESIDE_PARAMS: OptionNames<Omit<EvaluateOptions, keyof ParamOptions>> = {
-  select: true,
-  from: true,
-  to: true,
-  keepInfinite: true,
-  signal: true,
-  onProgress: true,
-  blockRows: true,
-  priority: true,
-  kernel: true,
+export const OPTIONS_BESIDE_PARAMS: OptionKinds<Omit<EvaluateOptions, keyof ParamOptions>> = {
+  select: TEXTS,
+  from: null,
+  to: null,
+  keepInfinite: FLAG,
+  signal: SIGNAL,
+  onProgress: FUNCTION,
+  blockRows: null,
+  priority: null,
+  kernel: null,
 };
 
 /** Entry points check these names; internal calls may carry more. */
-export const EVALUATE_OPTIONS: OptionNames<EvaluateOptions> = {
-  params: true,
-  paramsByTime: PATH,
+export const EVALUATE_OPTIONS: OptionKinds<EvaluateOptions> = {
+  ...PARAM_OPTIONS,
   ...OPTIONS_BESIDE_PARAMS,
 };
 
@@ -75,6 +76,11 @@ export function checkOptions({ blockRows, kernel, priority }: EvaluateOptions): 
       `blocks of ${blockRows} rows`,
       `give a whole number from 1 to ${BLOCK_ROWS_MAX}`,
     );
+  checkKernel(kernel);
+}
+
+/** @throws UsageError E517. */
+export function checkKernel(kernel: KernelChoice | undefined): void {
   if (kernel !== undefined && kernel !== "compiled" && kernel !== "reference")
     throw new UsageError("E517", `unknown kernel ${kernel}`, "kernels: compiled, reference");
 }

@@ -4,6 +4,7 @@ import { valueOfDate } from "../data/time/date_value.ts";
 import { describeTimeType, formatTime, parseTimeText } from "../data/time/time_text.ts";
 import type { UsageError } from "../errors.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
+import { kindOf } from "../text/argument_kinds.ts";
 import type { EvaluateOptions } from "./options.ts";
 
 /**
@@ -39,7 +40,8 @@ async function timeOf(time: string | Date, type: TimeType, edge: "from" | "to"):
 }
 
 function timeInvalid(edge: "from" | "to", time: unknown, type: TimeType): UsageError {
-  const what = time instanceof Date ? "a Date" : `${time}, a ${typeof time}`;
+  const isPlain = typeof time === "number" || typeof time === "boolean" || typeof time === "bigint";
+  const what = isPlain ? `${time}, ${kindOf(time)}` : kindOf(time);
   const found = time instanceof Date && Number.isNaN(time.getTime()) ? "an invalid Date" : what;
   const isDated = type.kind !== "integer";
   return timeUnusable(

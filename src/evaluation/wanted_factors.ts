@@ -5,7 +5,8 @@ import { SHARING } from "../dag/passes/order.ts";
 import { countCalls } from "../dag/print.ts";
 import { pruneDag } from "../dag/prune.ts";
 import { hideAbsent } from "../dag/row_members.ts";
-import { DataError, UsageError } from "../errors.ts";
+import { requireAmong } from "../data/panel/panel_source.ts";
+import { UsageError } from "../errors.ts";
 import { nearestName } from "../text/suggest.ts";
 import { broughtFields } from "./has_row.ts";
 
@@ -84,8 +85,8 @@ export function columnsRead(
   input: { readonly fieldNames: readonly string[]; readonly groupNames: readonly string[] },
 ): ColumnsRead {
   const read = columnsOf(dag);
-  for (const name of broughtFields(read.fields)) requireAmong("field", name, input.fieldNames);
-  for (const name of read.groups) requireAmong("group column", name, input.groupNames);
+  requireAmong("field", broughtFields(read.fields), input.fieldNames);
+  requireAmong("group column", read.groups, input.groupNames);
   return read;
 }
 
@@ -100,12 +101,6 @@ export function columnsOf(dag: Dag): ColumnsRead {
     else if (task.kind === "call" && task.group !== null) groups.add(task.group);
   }
   return { fields: [...fields], groups: [...groups], params: [...params] };
-}
-
-function requireAmong(kind: "field" | "group column", name: string, known: readonly string[]): void {
-  if (known.includes(name)) return;
-  const remedy = `it has ${known.join(", ") || "none"}; define ${name} in the formula file with let, or add the column`;
-  throw new DataError("E350", `the panel has no ${kind} ${name}`, remedy);
 }
 
 function unknownFactor(name: string, known: readonly string[]): UsageError {

@@ -2,6 +2,7 @@
 import { notOpened } from "../data/errors.ts";
 import { DataError, ResourceError, UsageError } from "../errors.ts";
 import { checkpointForeign } from "../execution/checkpoint.ts";
+import { kindOf } from "../text/argument_kinds.ts";
 import { counted } from "../text/counted.ts";
 import { nearestName } from "../text/suggest.ts";
 
@@ -174,5 +175,6 @@ export function sessionClosed(): ResourceError {
 }
 
 function shown(value: unknown): string {
+  if (typeof value === "object" && value !== null) return kindOf(value);
   return typeof value === "string" ? JSON.stringify(value) : String(value);
 }

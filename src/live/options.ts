@@ -1,8 +1,9 @@
+import { checkPanel } from "../data/panel/check_panel.ts";
 import { PANEL } from "../data/panel/panel_source.ts";
-import { checkPriority, type KernelChoice } from "../evaluation/options.ts";
+import { checkKernel, checkPriority, type KernelChoice } from "../evaluation/options.ts";
 import type { Panel, TimeColumn } from "../panel.ts";
-import { checkArgument, LIST } from "../text/argument_kinds.ts";
-import { checkOptionNames, type OptionNames } from "../text/option_names.ts";
+import { checkArgument, FLAG, LIST, RECORD, SIGNAL, TEXTS } from "../text/argument_kinds.ts";
+import { checkedOptions, type OptionKinds } from "../text/option_kinds.ts";
 import { optionInvalid } from "./errors.ts";
 import type { HistoryNeed } from "./history.ts";
 import type { StaticGroups } from "./input/group_codes.ts";
@@ -67,24 +68,24 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const OPEN_OPTIONS: OptionNames<OpenOptions> = {
-  symbols: true,
-  warmup: true,
-  params: true,
-  groups: true,
-  time: true,
-  spareSymbols: true,
-  revisable: true,
-  select: true,
-  keepInfinite: true,
-  priorities: true,
-  priority: true,
-  late: true,
-  catchUp: true,
-  checkpoint: true,
-  retainRows: true,
-  kernel: true,
-  signal: true,
+const OPEN_OPTIONS: OptionKinds<OpenOptions> = {
+  symbols: null,
+  warmup: PANEL,
+  params: RECORD,
+  groups: null,
+  time: null,
+  spareSymbols: null,
+  revisable: FLAG,
+  select: TEXTS,
+  keepInfinite: FLAG,
+  priorities: RECORD,
+  priority: null,
+  late: null,
+  catchUp: null,
+  checkpoint: null,
+  retainRows: null,
+  kernel: null,
+  signal: SIGNAL,
 };
 
 export interface PushOptions {
@@ -100,12 +101,12 @@ export interface PushOptions {
   readonly copy?: boolean | undefined;
 }
 
-export const PUSH_OPTIONS: OptionNames<PushOptions> = {
-  params: true,
-  signal: true,
-  budgetMs: true,
-  late: true,
-  copy: true,
+export const PUSH_OPTIONS: OptionKinds<PushOptions> = {
+  params: RECORD,
+  signal: SIGNAL,
+  budgetMs: null,
+  late: null,
+  copy: FLAG,
 };
 
 export const SPARE_SYMBOLS_DEFAULT = 64;
@@ -134,19 +135,26 @@ export function retentionFor(
   return { rows: wanted ?? Math.max(RETAINED_ROWS_MIN, parts * (lookbackRows + 1)), parts };
 }
 
-/** @throws UsageError E527, E528, E554, E570. */
-export function checkOpenOptions(options: OpenOptions): void {
-  checkOptionNames("open", options, OPEN_OPTIONS);
+/** The options, if they make sense. @throws UsageError E517, E522, E527, E528, E554, E570. */
+export function checkedOpenOptions(given: OpenOptions): OpenOptions {
+  const options = checkedOptions("open", given, OPEN_OPTIONS);
   const { warmup, spareSymbols = 0, priorities = {}, retainRows = 0, catchUp = CATCH_UP_DEFAULT } = options;
-  if (warmup != null) checkArgument("the option warmup", warmup, PANEL);
   if (options.symbols != null) checkArgument("symbols", options.symbols, LIST);
+  if (warmup !== undefined) checkPanel(warmup);
   if (options.time != null) checkTimeOption(options.time);
+  checkKernel(options.kernel);
   if (catchUp !== "on_demand" && catchUp !== "idle")
     throw optionInvalid("catchUp", catchUp, '"on_demand" or "idle"');
   checkLate(options.late);
   checkPriority(options.priority);
   if (!isCount(spareSymbols)) throw optionInvalid("spareSymbols", spareSymbols, "a whole number from 0");
   if (!isCount(retainRows)) throw optionInvalid("retainRows", retainRows, "a whole number from 0");
+  checkPriorities(priorities);
+  return options;
+}
+
+/** @throws UsageError E554. */
+export function checkPriorities(priorities: Readonly<Record<string, number>>): void {
   for (const [name, priority] of Object.entries(priorities)) {
     if (!Number.isFinite(priority)) throw optionInvalid(`the priority of ${name}`, priority, "a number");
   }
@@ -154,7 +162,7 @@ export function checkOpenOptions(options: OpenOptions): void {
 
 /** @throws UsageError E554. */
 export function checkPushOptions({ budgetMs, late }: PushOptions, rowCount: number): void {
-  if (budgetMs !== undefined && !(budgetMs > 0))
+  if (budgetMs !== undefined && !(typeof budgetMs === "number" && budgetMs > 0))
     throw optionInvalid("budgetMs", budgetMs, "a positive number");
   if (budgetMs !== undefined && rowCount > 1)
     throw optionInvalid("budgetMs", budgetMs, "a budget with one bar at a time only");

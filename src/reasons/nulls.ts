@@ -4,13 +4,12 @@ import { finalDag, type Program } from "../compile.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { partOfSource } from "../data/panel/part_of_source.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
-import type { EvaluateOptions } from "../evaluation/options.ts";
+import { EVALUATE_OPTIONS, type EvaluateOptions } from "../evaluation/options.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import type { Registry } from "../operator/registry.ts";
-import { PATH } from "../text/argument_kinds.ts";
-import type { OptionNames } from "../text/option_names.ts";
+import type { OptionKinds } from "../text/option_kinds.ts";
 import type { WrittenPlace } from "./explanation.ts";
 import { codeOf, NullOrigins, originOf } from "./null_origins.ts";
 import type { FactorNulls, NullReport, NullSource } from "./null_report.ts";
@@ -24,16 +23,8 @@ export interface NullsOptions
   extends ParamOptions,
     Pick<EvaluateOptions, "select" | "from" | "to" | "keepInfinite" | "signal" | "onProgress"> {}
 
-export const NULLS_OPTIONS: OptionNames<NullsOptions> = {
-  params: true,
-  paramsByTime: PATH,
-  select: true,
-  from: true,
-  to: true,
-  keepInfinite: true,
-  signal: true,
-  onProgress: true,
-};
+const { blockRows: _blockRows, priority: _priority, kernel: _kernel, ...options } = EVALUATE_OPTIONS;
+export const NULLS_OPTIONS: OptionKinds<NullsOptions> = options;
 
 /** Bytes of the values and origins of all sub-expressions in a block: rows of a block are as many as fit. */
 const BLOCK_BYTES = 96 * 2 ** 20;

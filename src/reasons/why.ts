@@ -4,12 +4,12 @@ import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { partOfSource } from "../data/panel/part_of_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
-import type { EvaluateOptions } from "../evaluation/options.ts";
+import { type EvaluateOptions, PARAM_OPTIONS } from "../evaluation/options.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
-import { PATH } from "../text/argument_kinds.ts";
-import type { OptionNames } from "../text/option_names.ts";
+import { type ArgumentKind, checkArgument, FLAG, SIGNAL, TEXT } from "../text/argument_kinds.ts";
+import type { OptionKinds } from "../text/option_kinds.ts";
 import { isBad } from "./blame.ts";
 import { laneOf, noRowOfSymbol, rowOf } from "./cell_of_panel.ts";
 import { CellReasons } from "./cell_reasons.ts";
@@ -38,16 +38,28 @@ export interface WhyOptions extends WhyFactorOptions {
 /** The cells that are explained: those of the times at which the symbol has a row. */
 export interface WhyRowsOptions extends WhyFactorOptions, Pick<EvaluateOptions, "from" | "to"> {}
 
-const FACTOR_OPTIONS: OptionNames<WhyFactorOptions> = {
-  factor: true,
-  symbol: true,
-  params: true,
-  paramsByTime: PATH,
-  keepInfinite: true,
-  signal: true,
+const FACTOR_OPTIONS: OptionKinds<WhyFactorOptions> = {
+  factor: null,
+  symbol: null,
+  ...PARAM_OPTIONS,
+  keepInfinite: FLAG,
+  signal: SIGNAL,
 };
-export const WHY_OPTIONS: OptionNames<WhyOptions> = { ...FACTOR_OPTIONS, time: true };
-export const WHY_ROWS_OPTIONS: OptionNames<WhyRowsOptions> = { ...FACTOR_OPTIONS, from: true, to: true };
+export const WHY_OPTIONS: OptionKinds<WhyOptions> = { ...FACTOR_OPTIONS, time: null };
+export const WHY_ROWS_OPTIONS: OptionKinds<WhyRowsOptions> = { ...FACTOR_OPTIONS, from: null, to: null };
+
+const TIME: ArgumentKind = {
+  what: "a text or a Date",
+  fits: (given) => TEXT.fits(given) || given instanceof Date,
+  remedy: "give a time of the data",
+};
+
+/** @throws UsageError E506 for an unknown factor, E528 for names that are no texts. */
+export function checkCell(program: Program, factor: string, symbol: string): void {
+  checkArgument("the factor", factor, TEXT);
+  checkArgument("the symbol", symbol, TEXT);
+  checkSelect(program, [factor]);
+}
 
 /**
  * Explains a cell of a factor.
@@ -65,7 +77,8 @@ export async function explainFactorCell(
   source: PanelSource,
   options: WhyOptions,
 ): Promise<Explanation> {
-  checkSelect(program, [options.factor]);
+  checkCell(program, options.factor, options.symbol);
+  checkArgument("the time", options.time, TIME);
   laneOf(source, options.symbol);
   return await explainRow(host, registry, program, source, await rowOf(source, options.time), options);
 }
@@ -100,7 +113,7 @@ export async function explainFactorRows(
   source: PanelSource,
   options: WhyRowsOptions,
 ): Promise<Explanation[]> {
-  checkSelect(program, [options.factor]);
+  checkCell(program, options.factor, options.symbol);
   laneOf(source, options.symbol);
   return await explainRows(host, registry, program, source, await rowRange(source.time, options), options);
 }

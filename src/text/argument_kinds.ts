@@ -12,8 +12,39 @@ export interface ArgumentKind {
 export const PATH: ArgumentKind = {
   what: "a path",
   // An empty path would be the working directory.
-  fits: (given) => typeof given === "string" && given !== "",
+  fits: (given) => typeof given === "string" && given !== "" && !given.includes("\0"),
   remedy: "give the path as a text",
+};
+
+export const TEXT: ArgumentKind = {
+  what: "a text",
+  fits: (given) => typeof given === "string",
+  remedy: 'write it in quotes: "..."',
+};
+
+export const FLAG: ArgumentKind = {
+  what: "true or false",
+  fits: (given) => typeof given === "boolean",
+  remedy: "give one of them",
+};
+
+export const FUNCTION: ArgumentKind = {
+  what: "a function",
+  fits: (given) => typeof given === "function",
+  remedy: "write (...) => ...",
+};
+
+export const SIGNAL: ArgumentKind = {
+  what: "an AbortSignal",
+  fits: (given) => hasAll(given, ["aborted", "reason", "throwIfAborted", "addEventListener"]),
+  remedy: "give the signal of an AbortController",
+};
+
+/** Values by name. */
+export const RECORD: ArgumentKind = {
+  what: "an object",
+  fits: isRecord,
+  remedy: "write { name: value }",
 };
 
 /** An array, or an iterable with a length, such as a vector of Arrow. */
@@ -21,6 +52,12 @@ export const LIST: ArgumentKind = {
   what: "a list",
   fits: (given) => hasAll(given, [Symbol.iterator, "length"]),
   remedy: "give an array: [...]",
+};
+
+export const TEXTS: ArgumentKind = {
+  what: "a list of texts",
+  fits: (given) => LIST.fits(given) && [...(given as Iterable<unknown>)].every(TEXT.fits),
+  remedy: 'give an array: ["..."]',
 };
 
 /**
@@ -49,9 +86,9 @@ function isPromise(given: unknown): boolean {
   return hasAll(given, ["then"]);
 }
 
-/** True for an object that is neither an array nor a promise. */
+/** True for an object that is no promise, and no array, map or other collection: its names would be none of the values. */
 export function isRecord(given: unknown): boolean {
-  return hasAll(given, []) && !Array.isArray(given) && !isPromise(given);
+  return hasAll(given, []) && !hasAll(given, [Symbol.iterator]) && !isPromise(given);
 }
 
 /** Describes a value by its type, with an article; an object by its class. */

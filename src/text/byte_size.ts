@@ -1,4 +1,5 @@
 import { UsageError } from "../errors.ts";
+import { kindOf } from "./argument_kinds.ts";
 
 const UNIT_BYTES: Readonly<Record<string, number>> = {
   B: 1,
@@ -18,6 +19,8 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
  * @throws UsageError E507 if it is not a size.
  */
 export function parseByteSize(text: string): number {
+  if (typeof text !== "string")
+    throw sizeUnusable(`${kindOf(text)} is not a size of memory`, "write e.g. 4GiB or 500MB");
   const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
   const unit = UNIT_BYTES[(match?.[2] || "B").toUpperCase()];
   if (!match || unit === undefined) {

@@ -4,7 +4,7 @@ import { Cluster } from "../../src/cluster/client/cluster.ts";
 import {
   type ClusterEvaluateOptions,
   type ClusterOptions,
-  checkClusterCall,
+  checkedClusterCall,
 } from "../../src/cluster/client/options.ts";
 
 test("options of a connection that are not known are refused", async () => {
@@ -34,5 +34,5 @@ test.for([
   [{ slabRows: 1.5 }, "E638 slabRows is 1.5\n"],
   [{ cut: "slices" }, "E638 cut is 'slices'\n  cuts: auto, stages, slabs"],
 ] as const)("so is one of a call: %o", ([option, message]) => {
-  expect(() => checkClusterCall(option as ClusterEvaluateOptions)).toThrow(message);
+  expect(() => checkedClusterCall(option as ClusterEvaluateOptions)).toThrow(message);
 });

@@ -361,17 +361,6 @@ test.each([
   );
 });
 
-test.each([
-  "fields",
-  "groups",
-  "operators",
-  "disabledPasses",
-])("the option %s of compile is a list", (name) => {
-  expect(() => compile("a = close", { [name]: "close" })).toThrow(
-    `E528 the option ${name} takes a list, got a string\n  give an array: [...]`,
-  );
-});
-
 test("options that were not awaited are no options", async () => {
   await expect(engine.evaluate(program, panel, promise)).rejects.toThrow(
     "E528 evaluate takes an object of options, got a promise",

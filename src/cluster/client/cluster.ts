@@ -24,8 +24,8 @@ import { ClusterRun, type RunHost } from "./cluster_run.ts";
 import {
   type ClusterEvaluateOptions,
   type ClusterOptions,
-  checkClusterCall,
-  checkClusterOptions,
+  checkedClusterCall,
+  checkedClusterOptions,
 } from "./options.ts";
 
 /** A panel for a cluster. */
@@ -77,12 +77,12 @@ export class Cluster {
    *   too long for another reason.
    */
   static async connect(options: ClusterOptions): Promise<Cluster> {
-    checkClusterOptions(options);
+    const checked = checkedClusterOptions(options);
     // Workers have other working folders.
-    const store = options.store === undefined ? undefined : resolve(options.store);
-    if (store !== undefined) await openStore(store, options.createStore === true);
-    const { bridge, info, code } = await openBridge(options);
-    return new Cluster({ ...options, store }, bridge, info, code);
+    const store = checked.store === undefined ? undefined : resolve(checked.store);
+    if (store !== undefined) await openStore(store, checked.createStore === true);
+    const { bridge, info, code } = await openBridge(checked);
+    return new Cluster({ ...checked, store }, bridge, info, code);
   }
 
   private constructor(options: ClusterOptions, bridge: Bridge, info: ClusterFacts, code: string) {
@@ -146,8 +146,8 @@ export class Cluster {
     dataset: string | null = null,
   ): Promise<ClusterRun> {
     checkArgument("a cluster's evaluate", program, PROGRAM);
-    checkClusterCall(options);
-    const { cut = "auto", shardLanes, slabRows, restrictedFactors, trace, onTasks, ...rest } = options;
+    const checked = checkedClusterCall(options);
+    const { cut = "auto", shardLanes, slabRows, restrictedFactors, trace, onTasks, ...rest } = checked;
     checkSelect(program, restrictedFactors);
     const { signal, ...evaluate } = rest;
     const { store = null, resources, workers, taskTimeoutSeconds, hang } = this.#options;

@@ -2,8 +2,8 @@ import { accessSync, constants } from "node:fs";
 import { inspect } from "node:util";
 import { EVALUATE_OPTIONS, type EvaluateOptions } from "../../evaluation/options.ts";
 import { checkHang, type HangOptions } from "../../execution/watch/hang_watch.ts";
-import { isRecord } from "../../text/argument_kinds.ts";
-import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
+import { FLAG, FUNCTION, isRecord, SIGNAL, TEXTS } from "../../text/argument_kinds.ts";
+import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import type { ClusterProgress } from "../bridge/bridge.ts";
 import type { ClusterHang } from "../bridge/cluster_hang.ts";
 import type { TlsFiles } from "../bridge/connection.ts";
@@ -81,29 +81,29 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
   readonly onTasks?: (progress: ClusterProgress) => void;
 }
 
-const CLUSTER_OPTIONS: OptionNames<ClusterOptions> = {
-  scheduler: true,
-  store: true,
-  createStore: true,
-  tls: true,
-  python: true,
-  node: true,
-  signal: true,
-  timeoutSeconds: true,
-  resources: true,
-  workers: true,
-  taskTimeoutSeconds: true,
-  hang: true,
+const CLUSTER_OPTIONS: OptionKinds<ClusterOptions> = {
+  scheduler: null,
+  store: null,
+  createStore: FLAG,
+  tls: null,
+  python: null,
+  node: null,
+  signal: SIGNAL,
+  timeoutSeconds: null,
+  resources: null,
+  workers: null,
+  taskTimeoutSeconds: null,
+  hang: null,
 };
 
-const CLUSTER_EVALUATE_OPTIONS: OptionNames<ClusterEvaluateOptions> = {
+const CLUSTER_EVALUATE_OPTIONS: OptionKinds<ClusterEvaluateOptions> = {
   ...EVALUATE_OPTIONS,
-  cut: true,
-  shardLanes: true,
-  slabRows: true,
-  restrictedFactors: true,
-  trace: true,
-  onTasks: true,
+  cut: null,
+  shardLanes: null,
+  slabRows: null,
+  restrictedFactors: TEXTS,
+  trace: FLAG,
+  onTasks: FUNCTION,
 };
 
 /** What an option may be; undefined is always possible. */
@@ -140,8 +140,8 @@ const CUT: OptionKind = {
 };
 
 /** @throws UsageError E527 for an unknown option, E528, E572 for `hang`, E601 for a wrong address, E632 for `tls`, E638. */
-export function checkClusterOptions(options: ClusterOptions): void {
-  checkOptionNames("Cluster.connect", options, CLUSTER_OPTIONS);
+export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
+  const options = checkedOptions("Cluster.connect", given, CLUSTER_OPTIONS);
   const { scheduler, tls } = options;
   if (!/^(tcp|tls|ws|wss|ucx):\/\/\S+$/.test(scheduler)) throw wrongAddress(scheduler);
   checkValues(options, {
@@ -155,12 +155,14 @@ export function checkClusterOptions(options: ClusterOptions): void {
   });
   checkHang(options.hang);
   if (tls !== undefined) checkTls(scheduler, tls);
+  return options;
 }
 
 /** @throws UsageError E527 for an unknown option, E528, E638. */
-export function checkClusterCall(options: ClusterEvaluateOptions): void {
-  checkOptionNames("a cluster's evaluate", options, CLUSTER_EVALUATE_OPTIONS);
+export function checkedClusterCall(given: ClusterEvaluateOptions): ClusterEvaluateOptions {
+  const options = checkedOptions("a cluster's evaluate", given, CLUSTER_EVALUATE_OPTIONS);
   checkValues(options, { cut: CUT, shardLanes: COUNT, slabRows: COUNT });
+  return options;
 }
 
 function checkValues<Options extends object>(

@@ -1,5 +1,6 @@
 /** Checks panels that callers built. */
 import type { GroupColumn, Panel, TimeColumn } from "../../panel.ts";
+import { RECORD, TEXTS } from "../../text/argument_kinds.ts";
 import { panelInvalid } from "../errors.ts";
 
 const UNITS: readonly unknown[] = ["s", "ms", "us", "ns"];
@@ -15,6 +16,9 @@ export function checkPanel(panel: Panel): void {
   const cellCount = rowCount * laneCount;
   checkCount("rowCount", rowCount);
   checkCount("laneCount", laneCount);
+  if (!RECORD.fits(time)) throw panelInvalid("time is not a time column");
+  if (typeof time.name !== "string" || time.name === "")
+    throw panelInvalid("time.name is not the name of a column");
   checkColumn("time.values", time.values, BigInt64Array, rowCount);
   checkAscending(time.values);
   checkTimesFit(time);
@@ -68,8 +72,10 @@ function checkSymbols(symbols: unknown, laneCount: number): void {
 }
 
 function checkGroup(name: string, group: GroupColumn, laneCount: number, cellCount: number): void {
+  if (!RECORD.fits(group)) throw panelInvalid(`the group ${name} is not a group column`);
   const { codes, labels, changesOverTime } = group;
   checkColumn(`the group ${name}`, codes, Int32Array, changesOverTime ? cellCount : laneCount);
+  if (!TEXTS.fits(labels)) throw panelInvalid(`the labels of the group ${name} are not a list of texts`);
   if (new Set(labels).size !== labels.length) throw panelInvalid(`the group ${name} has a label twice`);
   const wrong = codes.findIndex((code) => code < -1 || code >= labels.length);
   if (wrong >= 0)

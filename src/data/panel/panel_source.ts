@@ -1,7 +1,8 @@
 /** A panel that is read in row blocks, so that it may be larger than memory. */
-import { InternalError } from "../../errors.ts";
+import { DataError, InternalError } from "../../errors.ts";
 import type { GroupColumn, Panel, TimeColumn } from "../../panel.ts";
-import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_kinds.ts";
+import { type ArgumentKind, checkArgument, hasAll, SIGNAL, TEXTS } from "../../text/argument_kinds.ts";
+import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import { checkPanel } from "./check_panel.ts";
 
 export interface PanelSource {
@@ -23,7 +24,8 @@ export interface PanelSource {
    * Reads the requested rows, fields and groups in blocks of `blockRows` times (the last one may be shorter). A new reading
    * ends the previous one.
    *
-   * @throws UsageError E548 if that one is continued; DataError for wrong rows, as `readPanel`; ResourceError E441 if two
+   * @throws UsageError E548 if that one is continued, E527, E528 for a wrong request; DataError E350 for a column that the
+   *   source lacks, others for wrong rows, as `readPanel`; ResourceError E441 if two
    *   blocks do not fit in memory, E443 if DuckDB's work does not fit in memory and temporary files; the signal's reason
    *   when aborted.
    */
@@ -102,7 +104,7 @@ export function panelSource(panel: Panel): PanelSource {
   checkArgument("panelSource", panel, PANEL);
   checkPanel(panel);
   const { rowCount, laneCount, symbols, time } = panel;
-  return {
+  return checkingRequests({
     rowCount,
     laneCount,
     symbols,
@@ -112,7 +114,62 @@ export function panelSource(panel: Panel): PanelSource {
     seriesNames: seriesOf(panel),
     blocks: (request) => blocksOfPanel(panel, request),
     close: async () => {},
+  });
+}
+
+const COUNT: ArgumentKind = {
+  what: "a whole number of rows from 1",
+  fits: (given) => Number.isSafeInteger(given) && (given as number) >= 1,
+  remedy: "64 suits most sources",
+};
+
+const BLOCK_REQUEST: OptionKinds<BlockRequest> = {
+  fields: TEXTS,
+  groups: TEXTS,
+  blockRows: COUNT,
+  rows: null,
+  signal: SIGNAL,
+};
+
+/** The same source; `blocks` refuses requests that it cannot satisfy. */
+export function checkingRequests(source: PanelSource): PanelSource {
+  const { fieldNames, groupNames, rowCount } = source;
+  const blocks = (given: BlockRequest) => {
+    const request = checkedOptions("blocks", given, BLOCK_REQUEST);
+    const { fields, groups, blockRows, rows } = request;
+    for (const [name, value] of Object.entries({ fields, groups, blockRows }))
+      checkArgument(`the option ${name}`, value, BLOCK_REQUEST[name as keyof BlockRequest]!);
+    requireAmong("field", fields, fieldNames);
+    requireAmong("group column", groups, groupNames);
+    if (rows) checkArgument("the option rows", rows, rowsWithin(rowCount));
+    return source.blocks(request);
   };
+  return { ...source, blocks };
+}
+
+function rowsWithin(rowCount: number): ArgumentKind {
+  const isRow = (row: unknown) =>
+    Number.isSafeInteger(row) && 0 <= (row as number) && (row as number) <= rowCount;
+  return {
+    what: `rows { first, end } from 0 to ${rowCount}`,
+    fits: (given) => {
+      const { first, end } = given as RowRange;
+      return isRow(first) && isRow(end) && first <= end;
+    },
+    remedy: "leave it out to read all rows",
+  };
+}
+
+/** @throws DataError E350 if a name is not among those of the source. */
+export function requireAmong(
+  kind: "field" | "group column",
+  names: readonly string[],
+  known: readonly string[],
+): void {
+  const missing = names.find((name) => !known.includes(name));
+  if (missing === undefined) return;
+  const remedy = `it has ${known.join(", ") || "none"}; define ${missing} in the formula file with let, or add the column`;
+  throw new DataError("E350", `the panel has no ${kind} ${missing}`, remedy);
 }
 
 async function* blocksOfPanel(panel: Panel, request: BlockRequest): AsyncGenerator<PanelBlock> {

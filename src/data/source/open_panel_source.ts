@@ -2,13 +2,18 @@
 import type { GroupColumn } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, isRecord, PATH } from "../../text/argument_kinds.ts";
 import { checkMemoryLimit } from "../../text/byte_size.ts";
-import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
+import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import { machineMemoryBytes, type OpenDatabase, openDatabase } from "../duckdb/database.ts";
 import { querying, queryingEach, type Relation } from "../duckdb/relation.ts";
 import { renamedMissing, renamedTaken } from "../errors.ts";
 import { findPanelKeys } from "../panel/key_columns.ts";
 import { layOutPanel, type PanelLayout } from "../panel/panel_layout.ts";
-import type { BlockRequest, PanelBlock, PanelSource } from "../panel/panel_source.ts";
+import {
+  type BlockRequest,
+  checkingRequests,
+  type PanelBlock,
+  type PanelSource,
+} from "../panel/panel_source.ts";
 import { type ReadingStyle, RelationBlocks } from "../panel/relation_blocks.ts";
 import { SeriesBlocks } from "../panel/series_blocks.ts";
 import { openRelation } from "../read/open_relation.ts";
@@ -36,7 +41,7 @@ export interface PanelSourceOptions extends ReadPanelOptions {
 const isText = (given: unknown) => typeof given === "string";
 const COLUMN: ArgumentKind = { what: "the name of a column", fits: isText, remedy: "give it as a text" };
 
-const PANEL_SOURCE_OPTIONS: OptionNames<PanelSourceOptions> = {
+const PANEL_SOURCE_OPTIONS: OptionKinds<PanelSourceOptions> = {
   groups: PATH,
   series: PATH,
   rename: {
@@ -81,9 +86,9 @@ const THREADS = 2;
  */
 export async function openPanelSource(path: string, options: PanelSourceOptions = {}): Promise<PanelSource> {
   checkArgument("a panel's reading", path, PATH);
-  checkOptionNames("a panel's reading", options, PANEL_SOURCE_OPTIONS);
-  if (options.memoryLimitBytes != null) checkMemoryLimit(options.memoryLimitBytes);
-  return await openSourceAs(path, options, layOutPanel, "whole");
+  const checked = checkedOptions("a panel's reading", options, PANEL_SOURCE_OPTIONS);
+  if (checked.memoryLimitBytes !== undefined) checkMemoryLimit(checked.memoryLimitBytes);
+  return await openSourceAs(path, checked, layOutPanel, "whole");
 }
 
 /** Opens a source whose panel is laid out in the given way. */
@@ -106,7 +111,7 @@ export async function openSourceAs(
     );
     const layout = await querying(relation, () => layOut(relation));
     const blocks = new RelationBlocks(relation, layout, style);
-    return await addTables(fileSource(blocks, options.rename ?? {}), path, options);
+    return checkingRequests(await addTables(fileSource(blocks, options.rename ?? {}), path, options));
   } catch (error) {
     database[Symbol.dispose]();
     throw error;

@@ -25,6 +25,7 @@ export async function parseTimeText(
   type: TimeType,
   edge: "from" | "to" = "from",
 ): Promise<bigint> {
+  if (text.includes("\0")) throw timeArgumentInvalid(text, describeTimeType(type));
   using database = await openDatabase();
   if (type.kind === "timestamp") return await parseMoment(database, text, type, edge);
   return await askTime(database, textTimeSql(sqlText(text), type), text, type);

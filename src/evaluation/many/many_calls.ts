@@ -4,8 +4,8 @@ import type { Instance } from "../../dag/instantiate.ts";
 import type { RowRange } from "../../data/panel/panel_source.ts";
 import { UsageError } from "../../errors.ts";
 import type { Registry } from "../../operator/registry.ts";
-import { type ArgumentKind, checkArgument } from "../../text/argument_kinds.ts";
-import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
+import { type ArgumentKind, checkArgument, RECORD } from "../../text/argument_kinds.ts";
+import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import { checkOptions, type EvaluateOptions, OPTIONS_BESIDE_PARAMS } from "../options.ts";
 import type { InputShape } from "../prepared_call.ts";
 import { rowRange } from "../row_range.ts";
@@ -23,7 +23,7 @@ const CALLS: ArgumentKind = {
   remedy: "write [{ params: { ... } }, ...]",
 };
 
-const CALL_OPTIONS: OptionNames<CallOfMany> = { params: true };
+const CALL_OPTIONS: OptionKinds<CallOfMany> = { params: RECORD };
 
 /** A call and the graph of its wanted factors. */
 export interface PreparedInstance extends Instance {
@@ -33,6 +33,13 @@ export interface PreparedInstance extends Instance {
 export interface PreparedCalls {
   readonly range: RowRange;
   readonly instances: readonly PreparedInstance[];
+}
+
+/** The options, if they are such. @throws UsageError E525, E527, E528; E528 for calls that are no list. */
+export function checkedManyOptions(calls: unknown, options: EvaluateManyOptions): EvaluateManyOptions {
+  checkArgument("evaluateMany", calls, CALLS);
+  if ((options as EvaluateOptions | null)?.paramsByTime !== undefined) throw paramsByTimeRefused();
+  return checkedOptions("evaluateMany", options, OPTIONS_BESIDE_PARAMS);
 }
 
 /**
@@ -46,9 +53,6 @@ export async function prepareCalls(
   calls: readonly CallOfMany[],
   options: EvaluateManyOptions,
 ): Promise<PreparedCalls> {
-  checkArgument("evaluateMany", calls, CALLS);
-  if ((options as EvaluateOptions | null)?.paramsByTime !== undefined) throw paramsByTimeRefused();
-  checkOptionNames("evaluateMany", options, OPTIONS_BESIDE_PARAMS);
   checkOptions(options);
   options.signal?.throwIfAborted();
   checkSelect(program, options.select);
@@ -56,8 +60,7 @@ export async function prepareCalls(
   const instances: PreparedInstance[] = [];
   for (const [index, call] of calls.entries()) {
     try {
-      checkOptionNames("a call", call, CALL_OPTIONS);
-      const { params } = call;
+      const { params } = checkedOptions("a call", call, CALL_OPTIONS);
       instances.push(await prepareInstance(registry, program, input, { ...options, params }));
     } catch (error) {
       throw error instanceof UsageError ? ofCall(index, error) : error;

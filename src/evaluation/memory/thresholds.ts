@@ -1,5 +1,5 @@
 import { UsageError } from "../../errors.ts";
-import { checkOptionNames, type OptionNames } from "../../text/option_names.ts";
+import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 
 /**
  * Shares of an engine's memory limit at which it acts; 0 switches one off. Default: that of the environment
@@ -25,7 +25,7 @@ export interface MemoryThresholds {
 
 export type MemoryShares = { readonly [Name in keyof MemoryThresholds]-?: number };
 
-const NAMES: OptionNames<MemoryThresholds> = { target: true, spill: true, pause: true, refuse: true };
+const NAMES: OptionKinds<MemoryThresholds> = { target: null, spill: null, pause: null, refuse: null };
 
 const DEFAULTS: MemoryShares = { target: 0.6, spill: 0.7, pause: 0.8, refuse: 0.95 };
 
@@ -34,10 +34,10 @@ export function memoryShares(
   given: MemoryThresholds = {},
   environment: NodeJS.ProcessEnv = process.env,
 ): MemoryShares {
-  checkOptionNames("memoryThresholds", given, NAMES);
+  const chosen = checkedOptions("memoryThresholds", given, NAMES);
   const shareOf = (name: keyof MemoryThresholds) => {
     const variable = `FACTORLOOM_MEMORY_${name.toUpperCase()}`;
-    if (given[name] !== undefined) return checked(`memoryThresholds.${name}`, given[name]);
+    if (chosen[name] !== undefined) return checked(`memoryThresholds.${name}`, chosen[name]);
     const text = environment[variable]?.trim();
     return text ? checked(variable, Number(text), text) : DEFAULTS[name];
   };

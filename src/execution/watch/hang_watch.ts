@@ -1,4 +1,6 @@
 import { UsageError } from "../../errors.ts";
+import { FLAG, FUNCTION } from "../../text/argument_kinds.ts";
+import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 
 /** A thread that stamps the parts that it runs. */
 export interface StampedThread {
@@ -43,10 +45,13 @@ export const TIMES_ESTIMATE = 50;
 export const LIMIT_MS_DEFAULT = 10_000;
 const INTERVAL_MS_MAX = 1000;
 
-/** @throws UsageError E572. */
+const HANG_OPTIONS: OptionKinds<HangOptions> = { limitMs: null, replaces: FLAG, onHang: FUNCTION };
+
+/** @throws UsageError E527, E528, E572. */
 export function checkHang(hang: Pick<HangOptions, "limitMs"> | false | undefined): void {
-  const limitMs = hang === false ? undefined : hang?.limitMs;
-  if (limitMs === undefined || limitMs > 0) return;
+  if (hang === false || hang === undefined) return;
+  const { limitMs } = checkedOptions("hang", hang, HANG_OPTIONS);
+  if (limitMs === undefined || (typeof limitMs === "number" && limitMs > 0)) return;
   const remedy = "give a positive number of ms, or hang: false";
   throw new UsageError("E572", `hang.limitMs is ${limitMs}`, remedy);
 }

@@ -1,7 +1,8 @@
+import { checkPanel } from "../../data/panel/check_panel.ts";
 import { PANEL } from "../../data/panel/panel_source.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { GroupColumn, Panel, TimeColumn, TimeType } from "../../panel.ts";
-import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_kinds.ts";
+import { type ArgumentKind, checkArgument, hasAll, isRecord } from "../../text/argument_kinds.ts";
 import { barColumnMissing, lengthWrong, timeTypesDiffer, valueInvalid } from "../errors.ts";
 import { codesOfLabels, type GroupCodes } from "./group_codes.ts";
 import type { SymbolLanes } from "./symbol_lanes.ts";
@@ -58,8 +59,14 @@ export interface BarFormat {
 
 const BAR: ArgumentKind = {
   what: "a bar",
-  fits: (given) => hasAll(given, ["time", "fields"]) && hasAll((given as Bar).fields, []),
+  fits: (given) => hasAll(given, ["time", "fields"]) && isRecord((given as Bar).fields),
   remedy: "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
+};
+
+const GROUPS: ArgumentKind = {
+  what: "an object",
+  fits: isRecord,
+  remedy: "write { sector: [...] }, one label per symbol",
 };
 
 const VALUES: ArgumentKind = {
@@ -68,7 +75,10 @@ const VALUES: ArgumentKind = {
   remedy: "give one value per symbol, null where there is none",
 };
 
-/** @throws DataError E372 to E375, E381 to E383 for the first mistake in a bar; UsageError E528 for no bar. */
+/**
+ * @throws DataError E372 to E375, E381 to E383 for the first mistake in a bar; UsageError E528 for no bar, E522 for an
+ *   inconsistent panel.
+ */
 export function inputRows(input: BarInput, format: BarFormat): InputRow[] {
   if (isPanel(input)) return panelRows(input, format);
   return (Array.isArray(input) ? input : [input]).map((bar: Bar) => barRow(bar, format));
@@ -84,6 +94,7 @@ function barRow(bar: Bar, { time, lanes, groups, read }: BarFormat): InputRow {
     if (values.length !== cellLanes.length) throw lengthWrong(name, values.length, cellLanes.length);
     checkNumbers(name, values);
   }
+  if (bar.groups) checkArgument("groups", bar.groups, GROUPS);
   const codes = Object.entries(bar.groups ?? {}).map(([name, labels]) => {
     return [name, codesOfLabels(groups, name, labels, cellLanes.length)] as const;
   });
@@ -119,14 +130,15 @@ function checkNumbers(name: string, values: BarValues): void {
 }
 
 function panelRows(panel: Panel, { time, lanes, groups, read }: BarFormat): InputRow[] {
+  checkPanel(panel);
   const { laneCount, rowCount } = panel;
   if (!areEqual(panel.time.type, time.type))
     throw timeTypesDiffer(describeTimeType(panel.time.type), describeTimeType(time.type));
   const panelLanes = lanes.lanesOf(panel.symbols);
   checkColumns(panel, read, groups);
-  const columns = [...panel.groups.values()].map((group) => {
-    return [group.name, sessionCodes(group, groups)] as const;
-  });
+  const columns = [...panel.groups].map(
+    ([name, group]) => [name, sessionCodes(name, group, groups)] as const,
+  );
   return Array.from({ length: rowCount }, (_, row): InputRow => {
     const [first, end] = [row * laneCount, (row + 1) * laneCount];
     const ofRow = (codes: Int32Array) => (codes.length === laneCount ? codes : codes.subarray(first, end));
@@ -141,12 +153,12 @@ function panelRows(panel: Panel, { time, lanes, groups, read }: BarFormat): Inpu
   });
 }
 
-function sessionCodes({ name, labels, codes }: GroupColumn, groups: GroupCodes): Int32Array {
+function sessionCodes(name: string, { labels, codes }: GroupColumn, groups: GroupCodes): Int32Array {
   const known = labels.map((label) => groups.codeOf(name, label));
   return codes.map((code) => (code < 0 ? -1 : known[code]!));
 }
 
-function areEqual(a: TimeType, b: TimeType): boolean {
+export function areEqual(a: TimeType, b: TimeType): boolean {
   if (a.kind === "timestamp" && b.kind === "timestamp") return a.unit === b.unit && a.timezone === b.timezone;
   if (a.kind === "integer" && b.kind === "integer") return a.bits === b.bits;
   return a.kind === b.kind;

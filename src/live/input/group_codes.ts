@@ -1,3 +1,4 @@
+import { types } from "node:util";
 import { type ArgumentKind, checkArgument, isRecord, LIST } from "../../text/argument_kinds.ts";
 import { groupChanged, groupColumnUnknown, lengthWrong, symbolUnknown, valueInvalid } from "../errors.ts";
 import type { SymbolLanes } from "./symbol_lanes.ts";
@@ -76,7 +77,7 @@ export class GroupCodes {
    * @throws DataError E383 for a label that is no text; UsageError E528 for an argument without labels.
    */
   set(groups: StaticGroups): void {
-    checkArgument("the option groups", groups, LABELS);
+    checkArgument("the option groups", groups, GROUPS);
     for (const [column, labels] of Object.entries(groups)) {
       checkArgument(`the group column ${column}`, labels, LABELS);
       const known = this.#bySymbol.get(column) ?? new Map<string, string | null>();
@@ -112,7 +113,7 @@ export class GroupCodes {
    *   argument without labels.
    */
   checkAdded(groups: StaticGroups, added: readonly string[], read: readonly string[]): void {
-    checkArgument("the option groups", groups, LABELS);
+    checkArgument("the option groups", groups, GROUPS);
     const columns = new Set([...read, ...this.#bySymbol.keys(), ...this.#codes.keys()]);
     const symbols = new Set([...this.#lanes.symbols, ...added]);
     for (const [column, labels] of Object.entries(groups)) {
@@ -149,14 +150,16 @@ export class GroupCodes {
   }
 }
 
-const LABELS: ArgumentKind = {
+const GROUPS: ArgumentKind = {
   what: "labels by symbol",
   fits: isRecord,
   remedy: 'give them as { sector: { AAPL: "tech", F: "cars" } }',
 };
 
+const LABELS: ArgumentKind = { ...GROUPS, fits: (given) => types.isMap(given) || isRecord(given) };
+
 function entriesOf(labels: LabelsBySymbol): Iterable<[string, string | null]> {
-  return labels instanceof Map ? labels : Object.entries(labels);
+  return types.isMap(labels) ? (labels as ReadonlyMap<string, string | null>) : Object.entries(labels);
 }
 
 /** Callers in JavaScript may pass anything. */

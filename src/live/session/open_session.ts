@@ -10,7 +10,7 @@ import { SymbolLanes } from "../input/symbol_lanes.ts";
 import type { LatencyModel } from "../latency.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import {
-  checkOpenOptions,
+  checkedOpenOptions,
   type OpenOptions,
   PRIORITY_DEFAULT,
   SPARE_SYMBOLS_DEFAULT,
@@ -29,14 +29,14 @@ export interface SessionOverrides {
 export async function openSession(
   host: EngineHost,
   program: Program,
-  options: OpenOptions,
+  given: OpenOptions,
   { clock = SYSTEM_CLOCK, latency }: SessionOverrides = {},
 ): Promise<LiveSession> {
   checkArgument("open", program, PROGRAM);
-  checkOpenOptions(options);
+  const options = checkedOpenOptions(given);
   options.signal?.throwIfAborted();
   const { warmup, checkpoint, signal, symbols: wanted } = options;
-  const unpacked = checkpoint && unpackSession(checkpoint);
+  const unpacked = checkpoint == null ? undefined : unpackSession(checkpoint);
   const saved = unpacked?.session;
   if (saved && wanted && !areSame(wanted, saved.symbols))
     throw checkpointOfOtherSession("the symbols differ");
@@ -86,9 +86,9 @@ export async function openSession(
 
 /** The groups of a panel that are the same in all rows. */
 function staticGroups({ groups, symbols }: Panel): StaticGroups {
-  const columns = [...groups.values()].filter(({ changesOverTime }) => !changesOverTime);
+  const columns = [...groups].filter(([, { changesOverTime }]) => !changesOverTime);
   return Object.fromEntries(
-    columns.map(({ name, labels, codes }) => {
+    columns.map(([name, { labels, codes }]) => {
       const labelOf = (lane: number) => (codes[lane]! < 0 ? null : labels[codes[lane]!]!);
       return [name, new Map(symbols.map((symbol, lane) => [symbol, labelOf(lane)]))];
     }),

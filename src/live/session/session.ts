@@ -1,10 +1,11 @@
 import { PROGRAM, type Program } from "../../compile.ts";
+import { describeTimeType } from "../../data/time/time_text.ts";
 import type { Panel } from "../../panel.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
-import { checkOptionNames } from "../../text/option_names.ts";
+import { checkedOptions } from "../../text/option_kinds.ts";
 import { barTakenBack, checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
-import { type BarInput, type InputRow, inputRows } from "../input/bars.ts";
+import { areEqual, type BarInput, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
 import { knownTo } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
@@ -149,8 +150,8 @@ export class LiveSession {
   }
 
   /**
-   * Continues from a checkpoint of a session with the same program, selection and number of lanes. Params and time column
-   * stay those of this session.
+   * Continues from a checkpoint of a session with the same program, selection, number of lanes and type of times. Params
+   * and the name of the time column stay those of this session.
    *
    * @throws DataError E351 if it is damaged, E352 if it is of another session; nothing changes then.
    */
@@ -163,7 +164,9 @@ export class LiveSession {
     await this.#queue.run(undefined, async () => {
       this.#expectOpen();
       const { session, progress, plan } = unpack();
-      const { lanes, groups, series } = this.#parts;
+      const { lanes, groups, series, time } = this.#parts;
+      if (!areEqual(session.time.type, time.type))
+        throw checkpointOfOtherSession(`its times are each ${describeTimeType(session.time.type)}`);
       if (session.series.join("\n") !== series.join("\n"))
         throw checkpointOfOtherSession("other fields are the same for all symbols");
       if (session.laneCount !== lanes.laneCount)
@@ -191,12 +194,12 @@ export class LiveSession {
    */
   async update(program: Program, options: UpdateOptions = {}): Promise<UpdateReport> {
     checkArgument("update", program, PROGRAM);
-    checkOptionNames("update", options, UPDATE_OPTIONS);
+    const checked = checkedOptions("update", options, UPDATE_OPTIONS);
     return await this.#updates.run(undefined, async () => {
       this.#expectOpen();
-      const changed = updatedOptions(options, program, this.#current.options);
+      const changed = updatedOptions(checked, program, this.#current.options);
       const parts = { ...this.#parts, options: { ...this.#parts.options, ...changed } };
-      const opening = { ...knownTo(program, this.#current.params.opening), ...options.params };
+      const opening = { ...knownTo(program, this.#current.params.opening), ...checked.params };
       const same = await this.#queue.run(undefined, async () => {
         this.#expectOpen();
         if (!this.#current.adopt(parts, program, opening)) return null;
@@ -290,8 +293,8 @@ export class LiveSession {
     preTouchYoungGeneration();
   }
 
-  async #take(bar: BarInput, options: PushOptions, isRevision: boolean): Promise<LiveRow> {
-    checkOptionNames(isRevision ? "revise" : "push", options, PUSH_OPTIONS);
+  async #take(bar: BarInput, given: PushOptions, isRevision: boolean): Promise<LiveRow> {
+    const options = checkedOptions(isRevision ? "revise" : "push", given, PUSH_OPTIONS);
     const { clock } = this.#parts;
     const calledAt = clock.now();
     this.#current.tables.reclaimAll();

@@ -1,10 +1,11 @@
 import { finalDag, type Program } from "../../compile.ts";
 import type { RecurrenceValues, TaskNumbers } from "../../kernel/run/recurrences.ts";
-import type { OptionNames } from "../../text/option_names.ts";
+import { RECORD, TEXTS } from "../../text/argument_kinds.ts";
+import type { OptionKinds } from "../../text/option_kinds.ts";
 import type { RetainedRows } from "../input/retained_rows.ts";
 import type { GivenParams, LiveCall } from "../live_params.ts";
 import type { LiveProgram } from "../live_program.ts";
-import type { OpenOptions } from "../options.ts";
+import { checkPriorities, type OpenOptions } from "../options.ts";
 
 /** Options of a switch to another program. */
 export interface UpdateOptions {
@@ -16,7 +17,11 @@ export interface UpdateOptions {
   readonly params?: GivenParams | undefined;
 }
 
-export const UPDATE_OPTIONS: OptionNames<UpdateOptions> = { select: true, priorities: true, params: true };
+export const UPDATE_OPTIONS: OptionKinds<UpdateOptions> = {
+  select: TEXTS,
+  priorities: RECORD,
+  params: RECORD,
+};
 
 export interface UpdateReport {
   /** Rows that the new program was warmed up with; 0 if its formulas are those of the session, whose state is kept. */
@@ -28,7 +33,7 @@ export interface UpdateReport {
   readonly shortOfHistory: readonly string[];
 }
 
-/** The options of a session that change with its program. */
+/** The options of a session that change with its program. @throws UsageError E554. */
 export function updatedOptions(
   { select, priorities }: UpdateOptions,
   program: Program,
@@ -36,6 +41,7 @@ export function updatedOptions(
 ): Pick<OpenOptions, "select" | "priorities"> {
   const names = new Set(finalDag(program).outputs.map(({ name }) => name));
   const kept = Object.entries(current.priorities ?? {}).filter(([name]) => names.has(name));
+  if (priorities) checkPriorities(priorities);
   return { select, priorities: priorities ?? Object.fromEntries(kept) };
 }
 

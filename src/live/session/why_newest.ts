@@ -1,9 +1,8 @@
 import { builtInRegistry } from "../../../operators/index.ts";
 import type { Program } from "../../compile.ts";
 import { panelSource } from "../../data/panel/panel_source.ts";
-import { checkSelect } from "../../evaluation/wanted_factors.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
-import { explainRow, rowsReadBy } from "../../reasons/why.ts";
+import { checkCell, explainRow, rowsReadBy } from "../../reasons/why.ts";
 import { tooFewRowsKept } from "../errors.ts";
 import type { RetainedRows } from "../input/retained_rows.ts";
 import type { SessionParts } from "../live_program.ts";
@@ -21,7 +20,7 @@ export async function explainNewest(
   factor: string,
   symbol: string,
 ): Promise<Explanation> {
-  checkSelect(program, [factor]);
+  checkCell(program, factor, symbol);
   const { oldest, count } = retained;
   const wanted = rowsReadBy(program, factor);
   const first = Math.max(0, count - wanted);

@@ -273,7 +273,7 @@ describe("a reading", async () => {
       [0, 41],
       [0.5, 2],
     ] as const)
-      expect(await messageOf(rows.read({ first, end }, ["close"], []))).toContain("InternalError");
+      expect(await messageOf(rows.read({ first, end }, ["close"], []))).toContain("E528 the option ");
   });
 });
 

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/errors.ts";
-import { checkOptionNames } from "../../src/text/option_names.ts";
+import { TEXT } from "../../src/text/argument_kinds.ts";
+import { checkedOptions } from "../../src/text/option_kinds.ts";
 
 interface Options {
   readonly from?: string;
@@ -8,9 +9,9 @@ interface Options {
 }
 
 const check = (given: unknown) =>
-  checkOptionNames<Options>("evaluate", given as Options, { from: true, blockRows: true });
+  checkedOptions<Options>("evaluate", given as Options, { from: TEXT, blockRows: null });
 
-describe("checkOptionNames", () => {
+describe("checkedOptions", () => {
   test.each([{}, { from: "2017-01-01" }, { from: undefined, blockRows: 2 }])("takes %j", (given) => {
     expect(() => check(given)).not.toThrow();
   });
@@ -28,6 +29,15 @@ describe("checkOptionNames", () => {
     [
       ["from"],
       "E528 evaluate takes an object of options, got an array\n  options of evaluate: from, blockRows",
+    ],
+    [
+      new Map([["from", "x"]]),
+      "E528 evaluate takes an object of options, got a Map\n  options of evaluate: from, blockRows",
+    ],
+    [{ from: 5 }, 'E528 the option from takes a text, got a number\n  write it in quotes: "..."'],
+    [
+      { from: Promise.resolve("x") },
+      'E528 the option from takes a text, got a promise\n  await it: write it in quotes: "..."',
     ],
   ])("refuses %j", (given, message) => {
     const refused = () => check(given);
