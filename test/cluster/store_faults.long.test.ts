@@ -68,7 +68,15 @@ describe.runIf(canMount() && (await hasDask()))("a run's folders", () => {
     // Over itself: what is open for writing would keep it from being remounted.
     mount("--bind", setting.store, setting.store);
     try {
-      mount("-o", "remount,bind,ro", setting.store);
+      // The executor that does not wait at the gate may be writing.
+      await until(() => {
+        try {
+          mount("-o", "remount,bind,ro", setting.store);
+        } catch {
+          return false;
+        }
+        return true;
+      });
       setting.gate.open();
       await expect(started.table).rejects.toThrow(
         /^E609 worker (worker-\d|apart) \(tcp:\S+\) on \S+ cannot write \S+: EROFS: .*\n {2}check the free space/,
