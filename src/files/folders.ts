@@ -9,12 +9,13 @@ export async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isDirectory() === true;
 }
 
-/** Creates the folder and its missing parents. @throws the system's error. */
-export async function makeFolders(path: string): Promise<void> {
+/** Creates the folder and its missing parents, and gives the topmost of them, if any. @throws the system's error. */
+export async function makeFolders(path: string): Promise<string | undefined> {
   const missing: string[] = [];
   let parent = path;
   for (; !(await isFolder(parent)); parent = dirname(parent)) missing.push(parent);
   for (const folder of missing.reverse()) await makeFolder(folder);
+  return missing[0];
 }
 
 /** Creates one folder unless it exists. @throws the system's error. */

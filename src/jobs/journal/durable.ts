@@ -1,6 +1,7 @@
 /** Files that survive a loss of power: written, synced, renamed, their folder synced. */
-import { mkdir, open, rename } from "node:fs/promises";
+import { open, rename } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { makeFolders } from "../../files/folders.ts";
 import { isSystemError } from "../../files/system_error.ts";
 import { writeFully } from "../../files/write_fully.ts";
 import { storageFails } from "../errors.ts";
@@ -19,7 +20,7 @@ export async function syncFolder(path: string): Promise<void> {
 
 /** Creates a folder and its parents durably. */
 export async function makeDurableFolder(path: string): Promise<void> {
-  const first = await mkdir(path, { recursive: true });
+  const first = await makeFolders(path);
   if (first === undefined) return;
   for (let made = resolve(path); ; made = dirname(made)) {
     await syncFolder(dirname(made));
