@@ -22,22 +22,22 @@ process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.c
 
 /** Tests that share a process and its modules one after the other: loading these anew for each file is half of their work. */
 const quick = {
-  extends: true,
+  extends: true as const,
   test: {
     name: "quick",
     isolate: false,
     include: ["test/**/*.test.ts"],
     exclude: [...configDefaults.exclude, ...LONG, ...GENERATED, `test/${STARTING}/**`],
   },
-} as const;
+};
 const whole = {
-  extends: true,
+  extends: true as const,
   test: {
     name: "whole",
     include: isLong ? [...LONG, ...GENERATED] : [`test/${STARTING}/**/*.test.ts`, ...GENERATED],
     exclude: [...configDefaults.exclude, ...(isLong ? [] : LONG)],
   },
-} as const;
+};
 
 // Vitest takes its configuration by the default export.
 // biome-ignore lint/style/noDefaultExport: see above
