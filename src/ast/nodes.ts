@@ -6,6 +6,7 @@ import {
   type Settings,
   type ValueType,
 } from "../operator/definition.ts";
+import { kindOf } from "../text/argument_kinds.ts";
 import type { Span } from "../text/source.ts";
 
 /**
@@ -90,8 +91,9 @@ export function callNode(
  */
 export function foldedConstant(operator: Readonly<ElementwiseDefinition>, values: readonly number[]): number {
   try {
-    // Throws for values that are not numbers, such as a BigInt.
-    return +referenceCell(operator, values);
+    const value = referenceCell(operator, values);
+    if (typeof value === "number") return value;
+    throw new TypeError(`its reference gives ${kindOf(value)}, not a number`);
   } catch (error) {
     const problem = `operator ${operator.name} fails on ${values.join(", ")}: ${String(error)}`;
     throw new UsageError("E558", problem, "return NaN for values without a result", { cause: error });

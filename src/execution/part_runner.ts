@@ -5,6 +5,7 @@ import { NodeRunner, type NodeStart } from "../kernel/run/node_runner.ts";
 import { type KernelOperator, readsWholeRows } from "../operator/definition.ts";
 import { Registry } from "../operator/registry.ts";
 import { unpackOperator } from "../operator/transfer.ts";
+import { kindOf } from "../text/argument_kinds.ts";
 import { OperatorError } from "./plan_failures.ts";
 import type { PlanData } from "./protocol.ts";
 
@@ -42,8 +43,9 @@ function blaming(operator: KernelOperator): KernelOperator {
   const blamingReference = (...args: unknown[]) => {
     try {
       const value = reference(...args);
-      // Compiled code takes a number. Anything else, such as a BigInt, throws here, where the error names the operator.
-      return fillsOutput ? value : +(value as number);
+      // Compiled code takes a number, and would make one of anything else, such as NaN of a promise.
+      if (fillsOutput || typeof value === "number") return value;
+      throw new TypeError(`its reference gives ${kindOf(value)}, not a number`);
     } catch (error) {
       throw new OperatorError(operator.name, error);
     }

@@ -1,4 +1,5 @@
-import { type FactorloomError, InternalError, ResourceError, UsageError } from "../errors.ts";
+import { type FactorloomError, InternalError, ResourceError } from "../errors.ts";
+import { operatorFailed } from "../operator/transfer.ts";
 import type { PartFailure, PlanData } from "./protocol.ts";
 
 /** A user's operator threw. */
@@ -23,10 +24,7 @@ export function partFailure(data: PlanData, node: number, failure: PartFailure |
   const [message = ""] = text.split("\n");
   const users = operator !== null ? [operator] : stage === "load" ? userOperators(data) : [];
   const what = stage === "load" ? "cannot be loaded by executor threads" : "failed";
-  if (users.length > 0) {
-    const remedy = "look into its functions: they must work for every value and may return NaN for none";
-    return new UsageError("E515", `${named(users)} ${what}: ${message}`, remedy, { cause: text });
-  }
+  if (users.length > 0) return operatorFailed(`${named(users)} ${what}: ${message}`, text);
   return new InternalError(`${named(operatorsOf(data, node))} ${what} in node ${node}: ${text}`);
 }
 

@@ -1,5 +1,6 @@
 import { UsageError } from "../errors.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
+import { problemOfKinds } from "./definition_kinds.ts";
 import type { CellBuilder, RowBuilder, Value } from "./lowering.ts";
 import { declaredCauses, NULL_CAUSES, type NullWhere, problemOfNullWhere } from "./null_causes.ts";
 import type { AnyWindowState, Series, WindowBuilder } from "./window_code.ts";
@@ -272,7 +273,6 @@ export type KernelOperator = Readonly<KernelDefinition>;
 /** Unit of a result: that of the first argument, none, or other. */
 export type Unit = "same" | "none" | "other";
 
-const UNITS: readonly Unit[] = ["same", "none", "other"];
 const NAME = /^[a-z][a-z0-9_]*$/;
 
 const DEFINITION: ArgumentKind = {
@@ -303,15 +303,14 @@ export function defineOperator<const P extends ParameterList>(definition: Operat
   const complain = (what: string) => {
     throw new UsageError(
       "E549",
-      `operator ${definition.name}: ${what}`,
+      `operator ${String(definition.name)}: ${what}`,
       "correct its definition; docs/user_operators.md says what it needs",
     );
   };
   if (typeof definition.name !== "string" || !NAME.test(definition.name))
     complain("a name is lower-case letters, digits and _");
-  for (const list of ["parameters", "examples"] as const)
-    if (!Array.isArray(definition[list])) complain(`${list} is a list`);
-  if (!UNITS.includes(definition.unit)) complain("unit is same, none or other");
+  const wrongKind = problemOfKinds(definition);
+  if (wrongKind !== null) complain(wrongKind);
   const names = definition.parameters.map((parameter) => parameter.name);
   if (new Set(names).size !== names.length) complain("two parameters of one name");
   const firstDefault = definition.parameters.findIndex((parameter) => parameter.default !== undefined);

@@ -85,6 +85,12 @@ function factImpossible(problem: string, remedy: string, options?: ErrorOptions)
   return new UsageError("E513", problem, remedy, options);
 }
 
+/** A function of an operator has thrown, or given what it must not. */
+export function operatorFailed(problem: string, cause: unknown): UsageError {
+  const remedy = "look into its functions: they must work for every value and may return NaN for none";
+  return new UsageError("E515", problem, remedy, { cause });
+}
+
 function importFailed(module: string, name: string, cause: unknown): UsageError {
   const problem = `operator ${name}: its module ${module} cannot be imported: ${messageOf(cause)}`;
   return notTransferable(problem, IMPORT_REMEDY, { cause });

@@ -160,3 +160,66 @@ describe("an operator that gives a BigInt", () => {
     );
   });
 });
+
+describe("what a definition must not have", () => {
+  const plain = {
+    ...facts,
+    name: "odd_one",
+    summary: "Odd.",
+    axis: "elementwise",
+    parameters: [x],
+    reference: (v: number) => v,
+  };
+  const define = (parts: object) => () => defineOperator({ ...plain, ...parts } as never);
+
+  test.each<[parts: object, problem: string]>([
+    [{ axis: "rollin" }, "axis is one of elementwise, rolling, recursive, cross_section, group, rewrite"],
+    [{ axis: "rolling" }, "windowRows is a function, got undefined"],
+    [{ axis: "recursive" }, "initialState is a function, got undefined"],
+    [{ reference: 5 }, "reference is a function, got a number"],
+    [{ lower: "x" }, "lower is a function, got a string"],
+    [{ costNs: 3 }, "costNs is a function, got a number"],
+    [{ result: "serie" }, "result is series or condition, got a string"],
+    [{ summary: undefined }, "summary is a text, got undefined"],
+    [{ laws: "commutative" }, "laws is a list of texts, got a string"],
+    [{ seesNulls: 1 }, "seesNulls is true or false, got a number"],
+    [{ parameters: [null] }, "parameters is a list of { name, kind }, some with a default that is a number"],
+    [{ parameters: [{ name: "x", kind: "serie" }] }, "parameters is a list of { name, kind }"],
+    [
+      { axis: "rolling", windowRows: () => 1, states: [5] },
+      "states is a list of window states, each with kind and rebuild, got an array",
+    ],
+  ])("%j", (parts, problem) => {
+    expect(define(parts)).toThrow(`E549 operator odd_one: ${problem}`);
+  });
+
+  test.each<[reference: () => unknown, given: string]>([
+    [() => undefined, "undefined"],
+    [() => "1", "a string"],
+    [() => true, "a boolean"],
+    [() => ({}), "an object"],
+    [async () => 1, "a promise"],
+  ])("a reference that gives no number: %s", async (reference, given) => {
+    const odd = define({ reference })();
+    expect((await failing("y = odd_one(close)", [odd])).message).toContain(
+      `E515 the operator odd_one failed: TypeError: its reference gives ${given}, not a number`,
+    );
+    expect(() => compile("y = close + odd_one(3)", { operators: [odd] })).toThrow(
+      `E558 operator odd_one fails on 3: TypeError: its reference gives ${given}, not a number`,
+    );
+  });
+
+  test.each<[lower: () => unknown, problem: string]>([
+    [() => 1, "its lower gives a number"],
+    [() => undefined, "its lower gives undefined"],
+    [
+      () => {
+        throw new RangeError("no");
+      },
+      "its lower throws RangeError: no",
+    ],
+  ])("a lower that gives no value: %s", async (lower, problem) => {
+    const error = await failing("y = odd_one(close)", [define({ lower })()]);
+    expect(error.message).toContain(`E515 the operator odd_one failed: ${problem}`);
+  });
+});

@@ -1,11 +1,14 @@
-import { InternalError } from "../../errors.ts";
+import { FactorloomError, InternalError } from "../../errors.ts";
 import { readsWholeRows, windowRowsOf } from "../../operator/definition.ts";
 import type { Value } from "../../operator/lowering.ts";
 import type { Registry } from "../../operator/registry.ts";
+import { operatorFailed } from "../../operator/transfer.ts";
 import type { Series } from "../../operator/window_code.ts";
 import type { Operand, Plan, PlanNode } from "../../plan/plan.ts";
+import { kindOf } from "../../text/argument_kinds.ts";
 import type { Code } from "../emit/code.ts";
 import { type KernelContext, LANE_KERNEL, LaneKernel } from "../emit/lane_kernel.ts";
+import { Vectors } from "../emit/lane_values.ts";
 import type { ModuleBuilder } from "../emit/module.ts";
 import { StateKernel } from "../emit/state_kernel.ts";
 import { operandColumn } from "../fallback/host_cells.ts";
@@ -25,7 +28,7 @@ export function emitRows(
   if (!readsWholeRows(operator) || !operator.lower) return null;
   const { lower } = operator;
   const kernel = new RowKernel(setup, task, partAxis === "lanes");
-  if (!lower(kernel, task.settings)) return null;
+  if (!naming(task.operator, () => lower(kernel, task.settings))) return null;
   const { index, parts } = kernel;
   if (index !== null) module.export(`node${id}`, index);
   if (parts === null) return null;
@@ -86,7 +89,10 @@ function lookbackOf({ tasks }: PlanNode, { plan, registry }: LaneTasks): number 
 function emitTasks(kernel: LaneKernel, node: PlanNode, from: LaneTasks): void {
   const values = new Map<number, Value>();
   for (const id of node.tasks) {
-    const value = kernel.scope(() => emitTask(kernel, id, values, from));
+    const { operator } = from.plan.tasks[id]!;
+    const value = naming(operator, () => kernel.scope(() => emitTask(kernel, id, values, from)));
+    if (!(value instanceof Vectors))
+      throw operatorFailed(`the operator ${operator} failed: its lower gives ${kindOf(value)}`, null);
     values.set(id, value);
     const { column } = from.plan.tasks[id]!;
     if (column !== null) kernel.store(column, value);
@@ -128,6 +134,16 @@ function emitTask(
   return reference || !operator.lower
     ? kernel.evaluateByReference(id, cells, 0)
     : operator.lower(kernel, ...cells);
+}
+
+/** Runs the `lower` of an operator, which may be the caller's. @throws UsageError E515 where it throws. */
+function naming<T>(operator: string, emit: () => T): T {
+  try {
+    return emit();
+  } catch (error) {
+    if (error instanceof FactorloomError) throw error;
+    throw operatorFailed(`the operator ${operator} failed: its lower throws ${String(error)}`, error);
+  }
 }
 
 /** The value of an argument in the current row. */
