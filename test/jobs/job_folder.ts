@@ -111,6 +111,10 @@ jobs:
     );
   }
 
+  rewriteConfig(change: (text: string) => string): void {
+    writeFileSync(this.config, change(readFileSync(this.config, "utf8")));
+  }
+
   /** Adds an input file by a rename. */
   addBars(text: string, name = `bars-${String(this.#fileCount).padStart(3, "0")}.csv`): string {
     const path = join(this.path, "bars", name);
@@ -176,6 +180,14 @@ export async function rowTexts(from: string, databasePath: string | null): Promi
   if (databasePath !== null) await database.connection.run(`ATTACH '${databasePath}' AS out (READ_ONLY)`);
   const rows = await queryRows(database, `FROM ${from} ORDER BY 1, 2`);
   return rows.map((row) => row.map(valueText).join(","));
+}
+
+/** Changes a database. */
+export async function sql(path: string, ...statements: string[]): Promise<void> {
+  using database = await openDatabase();
+  await database.connection.run(`ATTACH '${path}' AS file`);
+  await database.connection.run("USE file");
+  for (const statement of statements) await database.connection.run(statement);
 }
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };

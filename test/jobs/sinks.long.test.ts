@@ -1,28 +1,18 @@
 import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import { readStatus } from "../../src/jobs/service/status.ts";
-import { JobFolder, keptLog, realBars, rowTexts } from "./job_folder.ts";
+import { JobFolder, keptLog, realBars, rowTexts, sql } from "./job_folder.ts";
 
 const FORMULAS = "slow = ema(close, 4)\nmomentum = delta(close, 3)\n";
-const rewriteConfig = (folder: JobFolder, change: (text: string) => string) =>
-  writeFileSync(folder.config, change(readFileSync(folder.config, "utf8")));
-
-async function sql(path: string, ...statements: string[]): Promise<void> {
-  using database = await openDatabase();
-  await database.connection.run(`ATTACH '${path}' AS file`);
-  await database.connection.run("USE file");
-  for (const statement of statements) await database.connection.run(statement);
-}
 
 test("two configurations with journals of their own and one name of a job fill two tables", async () => {
   using folder = new JobFolder({ sink: "duckdb", formulas: FORMULAS });
   const bars = realBars(1, 5);
   folder.addBars(bars[0]!);
   expect(await folder.run()).toBeNull();
-  rewriteConfig(folder, (text) =>
+  folder.rewriteConfig((text) =>
     text.replace("journal: journal", "journal: second").replace("table: factors", "table: second"),
   );
   expect(await folder.run()).toBeNull();
@@ -103,7 +93,7 @@ test("the columns of a file that is passed over bind no other file", async () =>
 test("clocks that go back just after midnight bring no part twice", async () => {
   using folder = new JobFolder({ formulas: "c = close\n" });
   // At 00:01 of 29 October 2006 clocks in St. John's went back to 23:01 of the day before.
-  rewriteConfig(folder, (text) => text.replace('"* * * * * *"', '"* * * * * *", timezone: America/St_Johns'));
+  folder.rewriteConfig((text) => text.replace('"* * * * * *"', '"* * * * * *", timezone: America/St_Johns'));
   const start = Date.parse("2006-10-29T02:20:00Z");
   const rows = Array.from({ length: 16 }, (_, index) => {
     const time = new Date(start + index * 600_000 + (index % 2) * 30_000).toISOString();
@@ -134,7 +124,7 @@ test.each([
     if ((fields as { step?: string }).step === "prepared") throw new Error("stopped");
   };
   const withJournal = (name: string) =>
-    rewriteConfig(folder, () => text.replace("journal: journal", `journal: ${name}`));
+    folder.rewriteConfig(() => text.replace("journal: journal", `journal: ${name}`));
   for (const name of ["first", "second"]) {
     withJournal(name);
     expect(String(await folder.run({ ...log, debug: stopAtPrepared }))).toContain("stopped");

@@ -11,20 +11,10 @@ import {
 import { open } from "node:fs/promises";
 import { join } from "node:path";
 import { expect, test, vi } from "vitest";
-import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
-import { JobFolder, keptLog, realBars, rowTexts } from "./job_folder.ts";
+import { JobFolder, keptLog, realBars, rowTexts, sql } from "./job_folder.ts";
 
 const FORMULAS = "slow = ema(close, 4)\nmomentum = delta(close, 3)\n";
-const rewriteConfig = (folder: JobFolder, change: (text: string) => string) =>
-  writeFileSync(folder.config, change(readFileSync(folder.config, "utf8")));
-
-async function sql(path: string, ...statements: string[]): Promise<void> {
-  using database = await openDatabase();
-  await database.connection.run(`ATTACH '${path}' AS file`);
-  await database.connection.run("USE file");
-  for (const statement of statements) await database.connection.run(statement);
-}
 
 test("rows go into a table by the names of its columns", async () => {
   using folder = new JobFolder({ sink: "duckdb", formulas: FORMULAS });
@@ -86,7 +76,7 @@ test("what is prepared is not published for a job that changed", async () => {
     if ((fields as { step?: string }).step === "prepared") throw new Error("killed");
   };
   expect(String(await folder.run({ ...log, debug: stop }))).toContain("killed");
-  rewriteConfig(folder, (text) => text.replace("table: factors", "table: renamed"));
+  folder.rewriteConfig((text) => text.replace("table: factors", "table: renamed"));
   expect(String(await folder.run())).toContain("E531 job bars: sink changed");
   await expect(rowTexts("out.renamed", join(folder.path, "out.duckdb"))).rejects.toThrow();
 });
@@ -107,7 +97,7 @@ test("one sink by names of other case or by a link is reported", async () => {
 
 test("each new folder and the file of a database are brought to the disk", async () => {
   using folder = new JobFolder({ sink: "duckdb", formulas: FORMULAS });
-  rewriteConfig(folder, (text) => text.replace("database: out.duckdb", "database: a/b/out.duckdb"));
+  folder.rewriteConfig((text) => text.replace("database: out.duckdb", "database: a/b/out.duckdb"));
   folder.addBars(realBars(1, 5)[0]!);
   const handle = await open(folder.config);
   const prototype = Object.getPrototypeOf(handle) as { sync(this: { fd: number }): Promise<void> };
