@@ -7,6 +7,7 @@ import { dirname, join } from "node:path";
 import type { OutputColumns } from "../../data/factors/factor_batches.ts";
 import { appendToTable, hasTable } from "../../data/job_tables/result_table.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
+import type { TimeType } from "../../panel.ts";
 import { dateOf } from "../clock/row_dates.ts";
 import type { JobConfig } from "../config/config.ts";
 import { noDates, sinkDiffers, sinkInUse } from "../errors.ts";
@@ -42,8 +43,9 @@ export class JobSink {
    */
   async check(extent: CheckExtent): Promise<void> {
     if (this.#history.begin === null) return;
-    if (this.#job.sink.kind === "duckdb") await checkTable(this.#job, this.#history, extent);
-    else await checkFiles(this.#job, this.#history, this.#folder, extent);
+    const { sink, name } = this.#job;
+    if (sink.kind === "duckdb") await checkTable(name, sink, this.#history, extent);
+    else await checkFiles(name, sink, this.#history, extent);
   }
 
   /** @throws UsageError E532 if the sink holds results when a journal begins, ResourceError E452 if it is no folder. */
@@ -60,21 +62,21 @@ export class JobSink {
 
   /** @throws UsageError E533 if the sink needs dates and the rows have none. */
   stage(sequence: number, columns: OutputColumns): StagedResults {
+    const pathsOf = this.#pathsOf(String(sequence).padStart(8, "0"), columns.time.type);
+    return new StagedResults(this.#folder, this.#job.sink.kind, columns, pathsOf);
+  }
+
+  /** The paths of the results of a row, by its time. */
+  #pathsOf(number: string, type: TimeType): (time: bigint) => OutputPaths {
     const { sink, schedule, name } = this.#job;
-    const number = String(sequence).padStart(8, "0");
-    const folder = this.#folder;
-    if (sink.kind === "duckdb")
-      return new StagedResults(folder, sink.kind, columns, () => output(this.#staging, number, sink.table));
-    if (sink.kind === "arrow")
-      return new StagedResults(folder, sink.kind, columns, () =>
-        output(this.#staging, number, `part-${number}.arrow`),
-      );
-    const date = dateOf(columns.time.type, schedule.timezone);
-    if (date === null) throw noDates(name, describeTimeType(columns.time.type));
-    return new StagedResults(folder, sink.kind, columns, (time) => {
+    if (sink.kind === "duckdb") return () => output(this.#staging, number, sink.table);
+    if (sink.kind === "arrow") return () => output(this.#staging, number, `part-${number}.arrow`);
+    const date = dateOf(type, schedule.timezone);
+    if (date === null) throw noDates(name, describeTimeType(type));
+    return (time) => {
       const day = date(time);
       return output(this.#staging, `${number}-${day}`, `date=${day}/part-${number}.parquet`);
-    });
+    };
   }
 
   /** Publishes the outputs of a batch that are not there yet. @throws DataError E367 if the sink has other content. */

@@ -3,7 +3,7 @@ import { readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { SYMBOL_NAME } from "../../data/factors/factor_batches.ts";
 import { digestsOfRanges, type ResultTable, tableState } from "../../data/job_tables/result_table.ts";
-import type { JobConfig, SinkConfig } from "../config/config.ts";
+import type { SinkConfig } from "../config/config.ts";
 import { sinkDiffers } from "../errors.ts";
 import { digestOfFile } from "../input/input_files.ts";
 import type { JobHistory } from "../journal/history.ts";
@@ -14,20 +14,19 @@ export type CheckExtent = "newest" | "all";
 /** Outputs whose digests each run checks. */
 const NEWEST = 2;
 
+type TableSink = Extract<SinkConfig, { kind: "duckdb" }>;
+
 /** The table of a job's sink, as its journal describes it. */
-export function resultTable(
-  { database, table }: Extract<SinkConfig, { kind: "duckdb" }>,
-  { begin }: JobHistory,
-): ResultTable {
+export function resultTable({ database, table }: TableSink, { begin }: JobHistory): ResultTable {
   const { id, time, factors } = begin!;
   return { database, table, journal: id, columns: [time.name, SYMBOL_NAME, ...factors] };
 }
 
 /** @throws DataError E367 if a file is missing, altered, or unknown to the journal. */
 export async function checkFiles(
-  { name, sink }: JobConfig,
+  job: string,
+  { kind, folder }: Exclude<SinkConfig, TableSink>,
   history: JobHistory,
-  folder: string,
   extent: CheckExtent,
 ): Promise<void> {
   const sizes = await fileSizes(folder);
@@ -36,32 +35,29 @@ export async function checkFiles(
   for (const [index, output] of outputs.entries()) {
     const { staged, target } = output;
     const left = outputs.length - index;
-    const isStaged = left <= pendingCount && (await sizeOf(join(folder, staged))) !== null;
-    const path = isStaged ? staged : target;
-    const bytes = isStaged ? await sizeOf(join(folder, staged)) : sizes.get(target);
+    const stagedBytes = left <= pendingCount ? await sizeOf(join(folder, staged)) : null;
+    const path = join(folder, stagedBytes === null ? target : staged);
     const isThorough = extent === "all" || left <= Math.max(NEWEST, pendingCount);
-    await checkFile(name, folder, path, bytes ?? null, output, isThorough);
+    await checkFile(job, path, stagedBytes ?? sizes.get(target) ?? null, output, isThorough);
     sizes.delete(target);
   }
   for (const path of sizes.keys())
-    if (path.toLowerCase().endsWith(`.${sink.kind}`))
-      throw sinkDiffers(name, `${join(folder, path)} is there, and the journal does not know it`);
+    if (path.toLowerCase().endsWith(`.${kind}`))
+      throw sinkDiffers(job, `${join(folder, path)} is there, and the journal does not know it`);
 }
 
 async function checkFile(
   job: string,
-  folder: string,
   path: string,
   bytes: number | null,
   output: StagedOutput,
   isThorough: boolean,
 ): Promise<void> {
-  const shown = join(folder, path);
-  if (bytes === null) throw sinkDiffers(job, `${shown} is missing`);
+  if (bytes === null) throw sinkDiffers(job, `${path} is missing`);
   if (bytes !== output.bytes)
-    throw sinkDiffers(job, `${shown} has ${bytes} bytes, and ${output.bytes} were written`);
-  if (isThorough && (await digestOfFile(shown)) !== output.sha256)
-    throw sinkDiffers(job, `${shown} does not hold the bytes that were written`);
+    throw sinkDiffers(job, `${path} has ${bytes} bytes, and ${output.bytes} were written`);
+  if (isThorough && (await digestOfFile(path)) !== output.sha256)
+    throw sinkDiffers(job, `${path} does not hold the bytes that were written`);
 }
 
 /** Outputs that may still be staged. */
@@ -92,9 +88,12 @@ async function fileSizes(folder: string, below = ""): Promise<Map<string, number
 }
 
 /** @throws DataError E367; ResourceError E446 while another process writes to the database. */
-export async function checkTable(job: JobConfig, history: JobHistory, extent: CheckExtent): Promise<void> {
-  const { sink, name } = job;
-  if (sink.kind !== "duckdb") return;
+export async function checkTable(
+  job: string,
+  sink: TableSink,
+  history: JobHistory,
+  extent: CheckExtent,
+): Promise<void> {
   const shown = `table ${sink.table} of ${sink.database}`;
   const target = resultTable(sink, history);
   const exists = (await sizeOf(sink.database)) !== null;
@@ -102,52 +101,43 @@ export async function checkTable(job: JobConfig, history: JobHistory, extent: Ch
   const position = state?.position ?? 0;
   const pending = pendingOutputs(history);
   const isAwaited = pending.length > 0 && position === history.sequence - 1;
-  if (isAwaited) await checkStaged(name, dirname(sink.database), pending);
+  for (const output of isAwaited ? pending : []) {
+    const path = join(dirname(sink.database), output.staged);
+    await checkFile(job, path, await sizeOf(path), output, true);
+  }
   const expected = history.outputs.slice(0, history.outputs.length - (isAwaited ? pending.length : 0));
   const rows = expected.map((output) => output.rows!);
   const count = rows.reduce((sum, one) => sum + one.count, 0);
   if (state === null) {
     if (count === 0) return;
-    throw sinkDiffers(name, exists ? `${shown} is missing` : `${sink.database} is missing`);
+    throw sinkDiffers(job, exists ? `${shown} is missing` : `${sink.database} is missing`);
   }
-  if (count === 0) throw sinkDiffers(name, `${shown} is there, and the journal does not know it`);
+  if (count === 0) throw sinkDiffers(job, `${shown} is there, and the journal does not know it`);
   const wanted = history.sequence - (isAwaited ? 1 : 0);
   if (position !== wanted)
-    throw sinkDiffers(
-      name,
-      `${shown} stands at batch ${position} of this journal, which stands at ${wanted}`,
-    );
-  checkTypes(name, shown, target, state.types, rows[0]!.timeType);
+    throw sinkDiffers(job, `${shown} stands at batch ${position} of this journal, which stands at ${wanted}`);
+  checkTypes(job, shown, target, state.types, rows[0]!.timeType);
   if (state.count !== count)
-    throw sinkDiffers(name, `${shown} has ${state.count} rows, and ${count} were written`);
+    throw sinkDiffers(job, `${shown} has ${state.count} rows, and ${count} were written`);
   const ranges = extent === "all" ? rows : rows.slice(-NEWEST);
   for (const [index, found] of (await digestsOfRanges(target, ranges)).entries()) {
     const range = ranges[index]!;
     if (found.count !== range.count || found.sum !== range.sum)
-      throw sinkDiffers(name, `the rows of ${shown} from ${range.from} on are not those that were written`);
+      throw sinkDiffers(job, `the rows of ${shown} from ${range.from} on are not those that were written`);
   }
-}
-
-async function checkStaged(job: string, folder: string, outputs: readonly StagedOutput[]): Promise<void> {
-  for (const output of outputs)
-    await checkFile(job, folder, output.staged, await sizeOf(join(folder, output.staged)), output, true);
 }
 
 /** Another type would round values or format them differently. */
 function checkTypes(
   job: string,
   shown: string,
-  { columns: [time, symbol, ...factors] }: ResultTable,
+  { columns }: ResultTable,
   types: ReadonlyMap<string, string>,
   timeType: string,
 ): void {
-  const wanted = [
-    [time!, timeType],
-    [symbol!, "VARCHAR"],
-    ...factors.map((name) => [name, "DOUBLE"]),
-  ] as const;
-  for (const [name, type] of wanted) {
-    const own = types.get(name!);
+  for (const [index, name] of columns.entries()) {
+    const type = [timeType, "VARCHAR"][index] ?? "DOUBLE";
+    const own = types.get(name);
     if (own === undefined) throw sinkDiffers(job, `${shown} has no column ${name}`);
     if (own !== type) throw sinkDiffers(job, `column ${name} of ${shown} is ${own}, and ${type} was written`);
   }
