@@ -62,12 +62,7 @@ export async function openInput(
   const { timeColumn, symbolColumn, rename } = names;
   const plain = rename === undefined ? await readPlainCsv(path, timeColumn, symbolColumn) : null;
   if (plain !== null) return panelSource(plain);
-  const options = {
-    ...(timeColumn === undefined ? {} : { timeColumn }),
-    ...(symbolColumn === undefined ? {} : { symbolColumn }),
-    ...(rename === undefined ? {} : { rename }),
-  };
-  return await openSourceAs(path, options, layOutPanel, "whole", open);
+  return await openSourceAs(path, names, layOutPanel, "whole", open);
 }
 
 /** How files are opened. */
