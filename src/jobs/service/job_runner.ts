@@ -29,6 +29,7 @@ import { openCurrentState } from "../state/current_state.ts";
 import { groupsDigest, readJobGroups } from "../state/job_groups.ts";
 import {
   compileJob,
+  expectSameSettings,
   type FormulaTexts,
   factorNames,
   type InputColumns,
@@ -95,7 +96,8 @@ export class JobRunner {
     using databases = new ReusedDatabases();
     const ended = AbortSignal.any([signals.abort, signals.stop]);
     const run = { texts: await readFormulas(this.#job), signals, open: databases.open, ended };
-    this.#expectSameSettings(run.texts);
+    const { begin } = this.#store.history;
+    if (begin !== null) expectSameSettings(this.#job, run.texts, begin);
     await this.#sink.check("newest");
     await this.#completePending();
     const paths = await this.#inputPaths();
@@ -155,16 +157,6 @@ export class JobRunner {
     if (this.#open?.sequence !== history.sequence) await this.#closeState();
   }
 
-  /** @throws UsageError E531 if a setting changed that earlier results depend on. */
-  #expectSameSettings(texts: FormulaTexts): void {
-    const begin = this.#store.history.begin;
-    if (begin === null) return;
-    const settings = settingsOf(this.#job, texts);
-    for (const [name, digest] of Object.entries(settings)) {
-      if (begin.settings[name] !== digest) throw jobChanged(this.#job.name, name);
-    }
-  }
-
   async #inputPaths(): Promise<readonly string[]> {
     const { source, name, badInput } = this.#job;
     if (source.kind === "files") return await listSourceFiles(source);
@@ -197,7 +189,7 @@ export class JobRunner {
     if (prepared !== null || (before !== null && isDeepStrictEqual(pickColumns(before), columns))) return;
     if (before === null) await this.#sink.expectEmpty();
     const ownGroups = await readJobGroups(this.#job, columns, []);
-    const factors = factorNames(await this.#programs(columns, texts, ownGroups.keys()));
+    const factors = factorNames(await compileJob(this.#job, texts, columns, ownGroups.keys()));
     const settings = settingsOf(this.#job, texts);
     const id = before?.id ?? randomUUID();
     await this.#closeState();
@@ -214,7 +206,7 @@ export class JobRunner {
   ): Promise<{ readonly good: NewInput[]; readonly outcome: Outcome }> {
     const { begin, universe, sequence } = this.#store.history;
     const ownGroups = await readJobGroups(this.#job, begin!, []);
-    const programs = await this.#programs(begin!, run.texts, ownGroups.keys());
+    const programs = await compileJob(this.#job, run.texts, begin!, ownGroups.keys());
     const read = (of: (program: JobProgram) => readonly string[]) => [...new Set(programs.flatMap(of))];
     const fields = read((program) => program.read.fields);
     const groups = read((program) => program.read.groups).filter((name) => !ownGroups.has(name));
@@ -259,21 +251,13 @@ export class JobRunner {
       throw jobChanged(this.#job.name, "the groups of known symbols");
   }
 
-  async #programs(
-    begin: InputColumns,
-    texts: FormulaTexts,
-    ownGroups: Iterable<string>,
-  ): Promise<JobProgram[]> {
-    return await compileJob(this.#job, texts, { ...begin, groupNames: [...begin.groupNames, ...ownGroups] });
-  }
-
   async #openState({ texts, open, ended }: Run): Promise<OpenState> {
     const { history } = this.#store;
     const { sequence } = history;
     if (this.#open?.sequence === sequence && !history.universeIsNewer) return this.#open;
     await this.#closeState();
     const ownGroups = await readJobGroups(this.#job, history.begin!, history.universe!.symbols);
-    const programs = await this.#programs(history.begin!, texts, ownGroups.keys());
+    const programs = await compileJob(this.#job, texts, history.begin!, ownGroups.keys());
     const state = await openCurrentState({
       job: this.#job,
       host: this.#host,

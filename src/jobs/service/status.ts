@@ -8,7 +8,7 @@ import { formatTime } from "../../data/time/time_text.ts";
 import { DataError, UsageError } from "../../errors.ts";
 import { Schedule } from "../clock/schedule.ts";
 import type { JobConfig, RunConfig } from "../config/config.ts";
-import { jobChanged, journalLocked } from "../errors.ts";
+import { journalLocked } from "../errors.ts";
 import { listSourceFiles } from "../input/input_files.ts";
 import { findNewInputs, type NewInput } from "../input/new_inputs.ts";
 import { settledQueryFiles } from "../input/query_inputs.ts";
@@ -20,11 +20,11 @@ import { JobSink } from "../output/sink.ts";
 import { readJobGroups } from "../state/job_groups.ts";
 import {
   compileJob,
+  expectSameSettings,
   type FormulaTexts,
   factorNames,
   type InputColumns,
   readFormulas,
-  settingsOf,
 } from "../state/job_programs.ts";
 
 export interface JobStatus {
@@ -131,9 +131,7 @@ async function planRun(config: RunConfig, job: JobConfig, nowMs: number): Promis
   const sink = new JobSink(job, history);
   if (history.begin === null) await sink.expectEmpty();
   else {
-    const settings = settingsOf(job, texts);
-    const changed = Object.keys(settings).find((name) => settings[name] !== history.begin?.settings[name]);
-    if (changed !== undefined) throw jobChanged(job.name, changed);
+    expectSameSettings(job, texts, history.begin);
     await sink.check("newest");
   }
   const folder = await mkdtemp(join(tmpdir(), "factorloom-dry-run-"));
@@ -154,15 +152,9 @@ async function planRun(config: RunConfig, job: JobConfig, nowMs: number): Promis
   }
 }
 
-async function countFactors(
-  job: JobConfig,
-  texts: FormulaTexts,
-  { fieldNames, groupNames, time }: InputColumns,
-): Promise<number> {
-  const columns = { fieldNames, groupNames, time };
+async function countFactors(job: JobConfig, texts: FormulaTexts, columns: InputColumns): Promise<number> {
   const own = await readJobGroups(job, columns, []);
-  const programs = await compileJob(job, texts, { ...columns, groupNames: [...groupNames, ...own.keys()] });
-  return factorNames(programs).length;
+  return factorNames(await compileJob(job, texts, columns, own.keys())).length;
 }
 
 /** Finds the new inputs; new rows of a query go to a temporary folder. @throws for a bad input. */

@@ -14,7 +14,7 @@ import {
 } from "../../evaluation/wanted_factors.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
 import type { JobConfig } from "../config/config.ts";
-import { factorTwice, nothingSelected } from "../errors.ts";
+import { factorTwice, jobChanged, nothingSelected } from "../errors.ts";
 import type { BeginRecord } from "../journal/records.ts";
 
 /** A compiled formula file: its selected factors, and the columns and params that they read. */
@@ -57,6 +57,13 @@ export function settingsOf(job: JobConfig, texts: FormulaTexts): Record<string, 
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digestOf(value)]));
 }
 
+/** @throws UsageError E531 if a setting changed that earlier results depend on. */
+export function expectSameSettings(job: JobConfig, texts: FormulaTexts, begin: BeginRecord): void {
+  const settings = settingsOf(job, texts);
+  const changed = Object.keys(settings).find((name) => settings[name] !== begin.settings[name]);
+  if (changed !== undefined) throw jobChanged(job.name, changed);
+}
+
 export function digestOf(value: unknown): string {
   return createHash("sha256").update(JSON.stringify(value)).digest("hex");
 }
@@ -67,19 +74,22 @@ export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time
 /**
  * Compiles each formula file by itself, so that diagnostics name the file.
  *
+ * @param ownGroups names of the groups of the job's table of groups
  * @throws FormulaError, DataError E350, UsageError for params, selected names, and factors that two files define.
  */
 export async function compileJob(
   job: JobConfig,
   texts: FormulaTexts,
-  columns: InputColumns,
+  { fieldNames: fields, groupNames, time }: InputColumns,
+  ownGroups: Iterable<string>,
 ): Promise<JobProgram[]> {
   const { dialect } = job.formulas;
+  const groups = [...groupNames, ...ownGroups];
   const programs = [...texts].map(([file, text]) => {
-    const { fieldNames: fields, groupNames: groups } = columns;
     return compile(text, { file, fields, groups, ...(dialect === undefined ? {} : { dialect }) });
   });
   checkNames(job, programs);
+  const columns = { fieldNames: fields, groupNames: groups, time };
   return await Promise.all(programs.map((program) => prepare(job, program, columns)));
 }
 
