@@ -5,7 +5,6 @@ import { glob, lstat, readdir, stat } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { notOpened } from "../../data/errors.ts";
-import { DataError } from "../../errors.ts";
 import type { FileSource } from "../config/config.ts";
 import { splitPattern } from "../config/source_pattern.ts";
 import { changesWhileRead } from "../errors.ts";
@@ -82,9 +81,8 @@ export async function identify(path: string): Promise<FileIdentity | null> {
   return isSameStamp(before, await stampOf(path)) ? { ...before, sha256 } : null;
 }
 
-/** Whether reading a file failed because it is still being written. */
-export async function isUnfinished(before: FileStamp, error: unknown): Promise<boolean> {
-  if (!(error instanceof DataError)) return false;
+/** Whether a file, whose reading has failed, is still being written. */
+export async function isUnfinished(before: FileStamp): Promise<boolean> {
   return await expectUnchanged(before).then(
     () => false,
     () => true,

@@ -110,7 +110,7 @@ export async function findNewInputs(
       inputs.push(input);
     } catch (error) {
       if (!(error instanceof DataError)) throw error;
-      if (await isUnfinished(file, error)) return { inputs, bad, unfinished: path };
+      if (await isUnfinished(file)) return { inputs, bad, unfinished: path };
       bad.push({ path, sha256: file.sha256, error });
     }
   }

@@ -274,11 +274,11 @@ export class JobRunner {
 
   /** Skips a file whose rows are wrong, or finds that it is still being written. @throws other errors. */
   async #handleFailure({ file }: NewInput, error: unknown): Promise<Outcome> {
-    if (await isUnfinished(file, error)) {
+    if (!(error instanceof DataError)) throw error;
+    if (await isUnfinished(file)) {
       this.#onEvent({ kind: "unfinished", path: file.path });
       return "unfinished";
     }
-    if (!(error instanceof DataError)) throw error;
     await this.#skip({ ...file, error });
     return "done";
   }
