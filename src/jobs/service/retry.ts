@@ -15,7 +15,7 @@ export async function retrying<T>(
   retries: RetryConfig,
   clock: Clock,
   signal: AbortSignal,
-  onRetry: (error: unknown, waitMs: number) => void,
+  onRetry: (error: ResourceError, waitMs: number) => void,
 ): Promise<T> {
   for (let retry = 0; ; retry += 1) {
     try {

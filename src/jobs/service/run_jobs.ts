@@ -168,7 +168,7 @@ class ScheduledJob {
       AbortSignal.any([signals.abort, signals.stop]),
       (error, waitMs) => {
         metrics.retried(job);
-        log.warn({ job, error: textOf(error), waitMs }, "retry");
+        log.warn({ job, error: error.message, waitMs }, "retry");
       },
     ).then(
       () => null,
@@ -183,7 +183,7 @@ class ScheduledJob {
       outcome,
       files: files - before.files,
       rows: rows - before.rows,
-      error: failure === null ? null : textOf(failure),
+      error: failure?.message ?? null,
     };
     return await this.#recordRun(record, failure);
   }
@@ -206,7 +206,7 @@ class ScheduledJob {
       () => null,
       (reason: unknown) => reason as Error,
     );
-    if (unrecorded) log.error({ job, error: textOf(unrecorded) }, "the run could not be recorded");
+    if (unrecorded) log.error({ job, error: unrecorded.message }, "the run could not be recorded");
     return failure ?? unrecorded;
   }
 }
@@ -269,7 +269,6 @@ function reportLoop(job: string, event: LoopEvent, { log, metrics }: JobServices
       return;
     case "clock_set_back":
       log.warn({ job, now: timeText(event.nowMs) }, "the clock was set back: due times are computed again");
-      return;
   }
 }
 
@@ -281,10 +280,6 @@ function outcomeOf(failure: Error | null, stop: AbortSignal): RunOutcome {
 
 function timeText(ms: number | null): string | null {
   return ms === null ? null : new Date(ms).toISOString();
-}
-
-function textOf(error: unknown): string {
-  return error instanceof Error ? error.message : String(error);
 }
 
 /** The stack of a bug; other errors need none. */
