@@ -11,20 +11,16 @@ const RUN_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
 /** Metrics of a process that runs jobs, by job. */
 export class JobMetrics {
   readonly #registry = new Registry();
-  readonly #runs = this.#counter("factorloom_runs_total", "Runs that came to an end", ["job", "outcome"]);
-  readonly #rows = this.#counter("factorloom_rows_total", "Rows of results committed", ["job"]);
-  readonly #files = this.#counter("factorloom_files_total", "Input files committed", ["job"]);
-  readonly #skipped = this.#counter("factorloom_skipped_files_total", "Input files skipped", ["job", "code"]);
-  readonly #vanished = this.#counter("factorloom_vanished_rows_total", "Rows that vanished from a query", [
-    "job",
-  ]);
-  readonly #late = this.#counter("factorloom_late_rows_total", "Rows of a query that came too late", ["job"]);
-  readonly #retries = this.#counter("factorloom_retries_total", "Runs tried again", ["job"]);
-  readonly #rebuilds = this.#counter("factorloom_rebuilds_total", "States computed again from input", [
-    "job",
-  ]);
-  readonly #overlaps = this.#counter("factorloom_overlaps_total", "Due times during a run", ["job"]);
-  readonly #missed = this.#counter("factorloom_missed_total", "Due times that passed without a run", ["job"]);
+  readonly #runs = this.#counter("factorloom_runs_total", "Runs that came to an end", "outcome");
+  readonly #rows = this.#counter("factorloom_rows_total", "Rows of results committed");
+  readonly #files = this.#counter("factorloom_files_total", "Input files committed");
+  readonly skipped = this.#counter("factorloom_skipped_files_total", "Input files skipped", "code");
+  readonly vanishedRows = this.#counter("factorloom_vanished_rows_total", "Rows that vanished from a query");
+  readonly lateRows = this.#counter("factorloom_late_rows_total", "Rows of a query that came too late");
+  readonly retries = this.#counter("factorloom_retries_total", "Runs tried again");
+  readonly rebuilds = this.#counter("factorloom_rebuilds_total", "States computed again from input");
+  readonly overlaps = this.#counter("factorloom_overlaps_total", "Due times during a run");
+  readonly missed = this.#counter("factorloom_missed_total", "Due times that passed without a run");
   readonly #success = this.#gauge(
     "factorloom_last_success_seconds",
     "When the last good run ended, since 1970",
@@ -49,34 +45,6 @@ export class JobMetrics {
     this.#rows.inc({ job }, rows);
   }
 
-  skipped(job: string, code: string): void {
-    this.#skipped.inc({ job, code });
-  }
-
-  lateRows(job: string, count: number): void {
-    this.#late.inc({ job }, count);
-  }
-
-  vanishedRows(job: string, count: number): void {
-    this.#vanished.inc({ job }, count);
-  }
-
-  retried(job: string): void {
-    this.#retries.inc({ job });
-  }
-
-  rebuilt(job: string): void {
-    this.#rebuilds.inc({ job });
-  }
-
-  overlapped(job: string): void {
-    this.#overlaps.inc({ job });
-  }
-
-  missed(job: string, count: number): void {
-    this.#missed.inc({ job }, count);
-  }
-
   nextRun(job: string, dueMs: number | null): void {
     this.#next.set({ job }, dueMs === null ? Number.NaN : dueMs / 1_000);
   }
@@ -89,8 +57,8 @@ export class JobMetrics {
     return this.#registry.contentType;
   }
 
-  #counter<L extends string>(name: string, help: string, labelNames: readonly L[]): Counter<L> {
-    return new Counter({ name, help, labelNames: [...labelNames], registers: [this.#registry] });
+  #counter<L extends string = never>(name: string, help: string, ...labels: L[]): Counter<"job" | L> {
+    return new Counter({ name, help, labelNames: ["job", ...labels], registers: [this.#registry] });
   }
 
   #gauge(name: string, help: string): Gauge<"job"> {

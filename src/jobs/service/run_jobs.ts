@@ -167,7 +167,7 @@ class ScheduledJob {
       clock,
       AbortSignal.any([signals.abort, signals.stop]),
       (error, waitMs) => {
-        metrics.retried(job);
+        metrics.retries.inc({ job });
         log.warn({ job, error: error.message, waitMs }, "retry");
       },
     ).then(
@@ -219,15 +219,15 @@ function reportRun(job: string, event: RunEvent, { log, metrics }: JobServices):
       log.debug({ job, ...fields }, kind);
       return;
     case "skipped":
-      metrics.skipped(job, event.code);
+      metrics.skipped.inc({ job, code: event.code });
       log.warn({ job, ...fields }, kind);
       return;
     case "late_rows":
-      metrics.lateRows(job, event.count);
+      metrics.lateRows.inc({ job }, event.count);
       log.warn({ job, ...fields }, kind);
       return;
     case "vanished_rows":
-      metrics.vanishedRows(job, event.count);
+      metrics.vanishedRows.inc({ job }, event.count);
       log.warn({ job, ...fields }, kind);
       return;
     case "unfinished":
@@ -235,7 +235,7 @@ function reportRun(job: string, event: RunEvent, { log, metrics }: JobServices):
       log.warn({ job, ...fields }, kind);
       return;
     case "rebuilding":
-      metrics.rebuilt(job);
+      metrics.rebuilds.inc({ job });
       break;
     case "committed":
       metrics.committed(job, 1, event.rows);
@@ -254,11 +254,11 @@ function reportLoop(job: string, event: LoopEvent, { log, metrics }: JobServices
       log.debug({ job, due: timeText(event.dueMs) }, "next");
       return;
     case "missed":
-      metrics.missed(job, event.count);
+      metrics.missed.inc({ job }, event.count);
       log.warn({ job, count: event.count, run: event.run }, "missed");
       return;
     case "overlap":
-      metrics.overlapped(job);
+      metrics.overlaps.inc({ job });
       log.warn({ job, policy: event.policy, due: timeText(event.dueMs) }, "overlap");
       return;
     case "let_finish":
