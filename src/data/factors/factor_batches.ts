@@ -35,9 +35,6 @@ export interface OutputColumns {
 export interface OutputOptions {
   /** Keep infinities as values; otherwise they become null (and are counted). */
   readonly keepInfinite?: boolean;
-  /** First and last time of the output, inclusive, as values of the panel's time column. */
-  readonly from?: bigint;
-  readonly to?: bigint;
   /** Rows of the panel, if all batches stay in memory. */
   readonly rowCount?: number;
 }
@@ -66,7 +63,6 @@ export const SYMBOL_TYPE = new Dictionary(new Utf8(), new Int32(), 0);
  */
 export class FactorBatches {
   readonly #columns: OutputColumns;
-  readonly #options: OutputOptions;
   readonly #panelRowsPerBatch: number;
   readonly #capacity: number;
   readonly #dictionary: Vector<Utf8>;
@@ -86,7 +82,6 @@ export class FactorBatches {
   constructor(columns: OutputColumns, options: OutputOptions) {
     checkFactorNames(columns);
     this.#columns = columns;
-    this.#options = options;
     const laneCount = columns.symbols.length;
     const rowBytes = 8 * (columns.factors.length + 2);
     const batchRows = Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes);
@@ -135,7 +130,6 @@ export class FactorBatches {
 
   /** Adds the next rows of the panel; yields the batches that are full. */
   async *append(block: FactorBlock): AsyncGenerator<RecordBatch, void, void> {
-    const { from, to } = this.#options;
     const sources = this.#columns.factors.map((name) => {
       const values = block.columns.get(name);
       if (values !== undefined) return values;
@@ -143,17 +137,15 @@ export class FactorBatches {
     });
     this.#firstTime ??= block.times[0] ?? null;
     this.#lastTime = block.times.at(-1) ?? this.#lastTime;
-    const first = from === undefined ? 0 : countBelow(block.times, from);
-    const end = to === undefined ? block.rowCount : countBelow(block.times, to + 1n);
-    for (let row = first; row < end; ) {
-      const count = Math.min(end - row, this.#panelRowsPerBatch - this.#panelRows);
+    for (let row = 0; row < block.rowCount; ) {
+      const count = Math.min(block.rowCount - row, this.#panelRowsPerBatch - this.#panelRows);
       await this.#gather(block, sources, row, row + count);
       row += count;
       if (this.#panelRows === this.#panelRowsPerBatch) yield* this.#takeBatch();
     }
   }
 
-  /** The last batch. @throws DataError E342 when `from` and `to` leave no row. */
+  /** The last batch. @throws DataError E342 when rows of the panel came, and the input has no cell of them. */
   async *finish(): AsyncGenerator<RecordBatch, void, void> {
     yield* this.#takeBatch();
     if (this.#batchCount > 0 || this.#firstTime === null) return;
@@ -270,16 +262,4 @@ function fillTime(column: BigInt64Array | Int32Array, time: bigint, start: numbe
 
 function timeData(type: TimeType, times: BigInt64Array | Int32Array): Data {
   return new Data<DataType>(arrowTimeType(type), 0, times.length, 0, { [BufferType.DATA]: times });
-}
-
-/** The number of ascending times before the given one, by binary search. */
-function countBelow(times: BigInt64Array, time: bigint): number {
-  let low = 0;
-  let high = times.length;
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (times[middle]! < time) low = middle + 1;
-    else high = middle;
-  }
-  return low;
 }

@@ -9,8 +9,6 @@ export interface FactorColumn {
   readonly values: Float64Array | null;
 }
 
-export type FactorTableOptions = OutputOptions;
-
 export interface FactorTable {
   readonly table: Table;
   /** Nulls of each factor's column, by name. */
@@ -24,12 +22,12 @@ export interface FactorTable {
  * Float64 column per factor; one line per cell that the input has (`present`), sorted by time, then symbol.
  * NaN becomes null, and so does an infinity unless `keepInfinite`.
  *
- * @throws DataError E341 when a factor has the name of a key column, E342 when `from` and `to` leave no row.
+ * @throws DataError E341 when a factor has the name of a key column, E342 when the input has no cell of the rows.
  */
 export async function factorTable(
   panel: Panel,
   factors: readonly FactorColumn[],
-  options: FactorTableOptions = {},
+  options: OutputOptions = {},
 ): Promise<FactorTable> {
   const { time, symbols, rowCount } = panel;
   const columns = { time, symbols, factors: factors.map(({ name }) => name) };
@@ -42,16 +40,12 @@ export async function factorTable(
 export async function factorTableOfBlocks(
   columns: OutputColumns,
   blocks: AsyncIterable<FactorBlock> | Iterable<FactorBlock>,
-  options: FactorTableOptions = {},
+  options: OutputOptions = {},
 ): Promise<FactorTable> {
   const gathering = new FactorBatches(columns, options);
   const batches: RecordBatch[] = [];
   for await (const block of blocks) batches.push(...(await Array.fromAsync(gathering.append(block))));
   batches.push(...(await Array.fromAsync(gathering.finish())));
-  return finishedTable(gathering, batches);
-}
-
-function finishedTable(gathering: FactorBatches, batches: RecordBatch[]): FactorTable {
   return {
     table: new Table(gathering.schema(), batches),
     nullCounts: gathering.nullCounts(),

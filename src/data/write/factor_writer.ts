@@ -12,7 +12,7 @@ import type { OutputFormat } from "./output_format.ts";
 export interface FactorWriter {
   /** Adds the next rows; the block must not change until the promise resolves. One call at a time. */
   append(block: FactorBlock): Promise<void>;
-  /** Completes the file and renames it to its name. @throws DataError E342 when `from` and `to` leave no row. */
+  /** Completes the file and renames it to its name. @throws DataError E342 when the input has no cell of the rows. */
   commit(): Promise<void>;
   /** Removes the unfinished file; an earlier one stays unchanged. Does nothing after `commit`. */
   abort(): Promise<void>;
