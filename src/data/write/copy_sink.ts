@@ -37,7 +37,7 @@ export class CopySink implements TableSink {
     path: string,
     format: CopyFormat,
     schema: Schema,
-    idle: IdleWriters | null = null,
+    idle: IdleWriters | null,
   ): Promise<CopySink> {
     const openWriter = async () => idle?.take() ?? (await PieceWriter.open(schema, format));
     const writer = await openWriter();

@@ -2,8 +2,8 @@
 import type { RecordBatch, Schema } from "apache-arrow";
 import { type PendingFile, pendingFile } from "../../files/pending_file.ts";
 import { writing } from "../../files/writing.ts";
-import type { IdleWriters } from "./copy_sink.ts";
-import { openSink } from "./open_sink.ts";
+import { ArrowSink } from "./arrow_sink.ts";
+import { CopySink, type IdleWriters } from "./copy_sink.ts";
 import { writerMisused } from "./output_errors.ts";
 import { checkNamesDiffer, checkOutputPath, type OutputFormat } from "./output_format.ts";
 import type { TableSink } from "./table_sink.ts";
@@ -43,7 +43,11 @@ export class OutputFile {
     await this.#orAbort(async () => {
       const names = schema.fields.map(({ name }) => name);
       checkNamesDiffer(this.#path, this.#format, names);
-      this.#sink = await openSink(this.#file.temporaryPath, this.#format, schema, this.#idle);
+      const { temporaryPath: path } = this.#file;
+      this.#sink =
+        this.#format === "arrow"
+          ? await ArrowSink.open(path, schema)
+          : await CopySink.open(path, this.#format, schema, this.#idle);
     });
   }
 

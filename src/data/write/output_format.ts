@@ -2,7 +2,7 @@
 import { checkWritable } from "../../files/writing.ts";
 import { outputExtensionUnknown, outputNamesClash } from "./output_errors.ts";
 
-/** By format, the extensions that ask for it. Whoever adds one writes it in `open_sink.ts`. */
+/** By format, the extensions that ask for it. Whoever adds one writes it in `output_file.ts`. */
 const EXTENSIONS = {
   arrow: [".arrow", ".feather"],
   parquet: [".parquet"],
