@@ -14,6 +14,10 @@ export type TimeType =
     }
   | { readonly kind: "integer"; readonly bits: 32 | 64 };
 
+export type TimestampType = Extract<TimeType, { kind: "timestamp" }>;
+
+export const UNITS_PER_SECOND = { s: 1n, ms: 1_000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
+
 /** The distinct times of the panel, strictly ascending, one per row. */
 export interface TimeColumn {
   readonly name: string;

@@ -19,3 +19,11 @@ export function valueOfDate(
   if (type.kind === "date") return BigInt(Math.floor(ms / MILLISECONDS_PER_DAY));
   return type.unit === "s" ? BigInt(wholeSecond(ms / 1000)) : BigInt(ms) * PER_MILLISECOND[type.unit];
 }
+
+export function isTimezone(name: unknown): boolean {
+  try {
+    return typeof name === "string" && Intl.DateTimeFormat("en", { timeZone: name }) !== null;
+  } catch {
+    return false;
+  }
+}

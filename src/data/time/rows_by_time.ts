@@ -1,9 +1,7 @@
 /** Joins a table without symbols to the panel by time. */
-import type { TimeColumn, TimeType } from "../../panel.ts";
+import { type TimeColumn, type TimeType, UNITS_PER_SECOND } from "../../panel.ts";
 import { seriesTimesDiffer } from "../errors.ts";
 import { describeTimeType } from "./time_text.ts";
-
-const UNITS_PER_SECOND = { s: 1n, ms: 1_000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
 
 /**
  * The row of the table by time, in the unit of the panel. Units, widths and zones of the two columns may differ; times that the

@@ -3,10 +3,10 @@
  * patterns below only refuse texts of which its casts would silently lose a part: `2013-02-08 10:00` as a DATE loses the
  * time of day, `10:00+02` as a TIMESTAMP loses the offset, `1.5` as a BIGINT is rounded.
  */
-import type { TimeType } from "../../panel.ts";
+import { type TimestampType, type TimeType, UNITS_PER_SECOND } from "../../panel.ts";
 import { sqlText } from "../duckdb/database.ts";
 
-export type TimestampUnit = Extract<TimeType, { kind: "timestamp" }>["unit"];
+export type TimestampUnit = TimestampType["unit"];
 
 const DATE_SHAPE = "\\s*\\d{4,6}[-/]\\d{1,2}[-/]\\d{1,2}\\s*";
 const INTEGER_SHAPE = "\\s*[+-]?\\d+\\s*";
@@ -16,17 +16,16 @@ const ENDS_WITH_ZONE = `:\\d\\d.*(([Zz]|UTC)\\s*$|${OFFSET})`;
 const LOST_IN_CASTS = ":\\d\\d.*[+-]|\\.\\d{10}"; // an offset with seconds, decimals beyond nanoseconds
 const NANOSECOND_DIGITS = "\\.\\d{7,9}";
 
-const PER_SECOND = { s: 1n, ms: 1000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
 /** The function that converts a count to a moment, and the range of counts that it accepts (DuckDB 1.5). */
 const MICROSECONDS = {
   make: "make_timestamp",
-  perSecond: PER_SECOND.us,
+  perSecond: UNITS_PER_SECOND.us,
   least: -9_223_372_022_400_000_000n,
   greatest: 9_223_372_036_854_775_806n,
 };
 const NANOSECONDS = {
   make: "make_timestamp_ns",
-  perSecond: PER_SECOND.ns,
+  perSecond: UNITS_PER_SECOND.ns,
   least: -9_223_286_400_000_000_000n,
   greatest: 9_223_372_036_854_775_806n,
 };
@@ -84,7 +83,7 @@ export function aroundMomentsSql(
 ): string {
   const { make, perSecond, least, greatest } = typeName === "TIMESTAMP_NS" ? NANOSECONDS : MICROSECONDS;
   const bound = (comparison: string, time: bigint) => {
-    const count = (time * perSecond) / PER_SECOND[unit];
+    const count = (time * perSecond) / UNITS_PER_SECOND[unit];
     if (count < least || count > greatest) return "true";
     return `${moment} ${comparison} CAST(${make}(CAST(${count} AS BIGINT)) AS ${typeName})`;
   };
@@ -113,7 +112,7 @@ export function textTimeSql(text: string, type: TimeType): string {
 }
 
 /** DuckDB's type for a timestamp; it has no zoned type of nanoseconds, but its cast to TIMESTAMP_NS applies offsets. */
-function momentSqlType(type: Extract<TimeType, { kind: "timestamp" }>): string {
+function momentSqlType(type: TimestampType): string {
   if (type.unit === "ns") return "TIMESTAMP_NS";
   return type.timezone === null ? "TIMESTAMP" : "TIMESTAMPTZ";
 }

@@ -1,16 +1,13 @@
 /** Parses and formats times as text, for `--from`, `--to` and messages. */
-import type { TimeType } from "../../panel.ts";
+import { type TimestampType, type TimeType, UNITS_PER_SECOND } from "../../panel.ts";
 import { type Database, openDatabase, queryRows, sqlText } from "../duckdb/database.ts";
 import { timeArgumentInvalid } from "../errors.ts";
 import { epochSql, isDateShaped, isZoned, textTimeSql } from "./time_sql.ts";
 
-const UNITS_PER_SECOND = { s: 1n, ms: 1_000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
 const SECOND_DIGITS = { s: 0, ms: 3, us: 6, ns: 9 } as const;
 const SECONDS_PER_DAY = 86_400n;
 /** JavaScript dates end 100,000,000 days from 1970. */
 const DATE_SECONDS_MAX = 8_640_000_000_000n;
-
-type TimestampType = Extract<TimeType, { kind: "timestamp" }>;
 
 /**
  * Parses a time as a value of a time column of the given type (see `TimeColumn.values`): rounded up, or with edge `to` rounded

@@ -1,8 +1,6 @@
 /** Dates and times of day of rows. */
-import type { TimeType } from "../../panel.ts";
+import type { TimestampType, TimeType } from "../../panel.ts";
 import { type WallTime, wallClock } from "./wall_clock.ts";
-
-type TimestampType = Extract<TimeType, { kind: "timestamp" }>;
 
 const UNITS_PER_MS = { us: 1_000n, ns: 1_000_000n } as const;
 const MINUTE_MS = 60_000;

@@ -1,5 +1,5 @@
 /** Finds the rows at which sessions start: windows restart there under `cross_session: false`. */
-import type { TimeType } from "../../panel.ts";
+import type { TimestampType } from "../../panel.ts";
 import type { Session } from "../config/config.ts";
 import { wallTimeOf } from "./row_dates.ts";
 
@@ -12,11 +12,7 @@ export class SessionStarts {
    * A row belongs to the session that started last on its day; rows before the first session form one of their own. A
    * session starts once, also if clocks go back over its start.
    */
-  constructor(
-    sessions: readonly Session[],
-    timezone: string,
-    type: Extract<TimeType, { kind: "timestamp" }>,
-  ) {
+  constructor(sessions: readonly Session[], timezone: string, type: TimestampType) {
     const wall = wallTimeOf(type, timezone);
     this.#sessionOf = (time) => {
       const { day, minuteOfDay } = wall(time);

@@ -13,15 +13,6 @@ export function cronMistake(text: string): string | null {
   }
 }
 
-export function isTimezone(name: string): boolean {
-  try {
-    new Intl.DateTimeFormat("en", { timeZone: name });
-    return true;
-  } catch {
-    return false;
-  }
-}
-
 /**
  * Finds the next moment after the given one, in ms since 1970; null if no moment follows. A pattern of a fixed time fires
  * once a day also where clocks change: at the hour after a gap, and at the first of two equal times.

@@ -3,6 +3,7 @@ import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
 import { DIALECTS } from "../../../grammar/dialects.ts";
 import type { ParamValue } from "../../ast/param_value.ts";
+import { isTimezone } from "../../data/time/date_value.ts";
 import type {
   CalendarConfig,
   ColumnNames,
@@ -15,7 +16,7 @@ import type {
   SinkConfig,
 } from "./config.ts";
 import type { ConfigNode } from "./config_text.ts";
-import { cronMistake, isTimezone } from "./cron.ts";
+import { cronMistake } from "./cron.ts";
 import { parseDuration } from "./duration.ts";
 
 const JOB_KEYS = [

@@ -1,10 +1,9 @@
-import { valueOfDate } from "../../data/time/date_value.ts";
+import { isTimezone, valueOfDate } from "../../data/time/date_value.ts";
 import { describeTimeType, formatTime } from "../../data/time/time_text.ts";
-import type { TimeColumn, TimeType } from "../../panel.ts";
+import { type TimeColumn, type TimestampType, type TimeType, UNITS_PER_SECOND } from "../../panel.ts";
 import { optionInvalid, timeInvalid, timeOfOtherUnit } from "../errors.ts";
 
 const UNITS = ["s", "ms", "us", "ns"] as const;
-const UNITS_PER_SECOND = { s: 1n, ms: 1_000n, us: 1_000_000n, ns: 1_000_000_000n } as const;
 
 /** The end of the year 9999; later bars are refused. */
 const LAST_SECOND = 253_402_300_799n;
@@ -24,16 +23,11 @@ export function timeValue(time: bigint | number | Date, type: TimeType): bigint 
   return whole;
 }
 
-/** Formats the time for messages. */
-export function timeText(time: bigint, { type }: Pick<TimeColumn, "type">): string {
-  return formatTime(time, type);
-}
-
 function typeText(type: TimeType): string {
   return describeTimeType(type) + (type.kind === "timestamp" ? ` in ${type.unit}` : "");
 }
 
-function checkUnit(value: bigint, type: Extract<TimeType, { kind: "timestamp" }>): void {
+function checkUnit(value: bigint, type: TimestampType): void {
   const seconds = value / UNITS_PER_SECOND[type.unit];
   if (seconds <= LAST_SECOND && seconds >= -LAST_SECOND) return;
   const likely = UNITS.find((unit) => {
@@ -59,12 +53,4 @@ export function checkTimeOption(time: Pick<TimeColumn, "name" | "type">): void {
   const kind: unknown = type?.kind;
   if (kind !== "timestamp" && kind !== "integer" && kind !== "date")
     throw optionInvalid("time.type.kind", kind, '"timestamp", "date" or "integer"');
-}
-
-function isTimezone(name: unknown): boolean {
-  try {
-    return typeof name === "string" && Intl.DateTimeFormat("en", { timeZone: name }) !== null;
-  } catch {
-    return false;
-  }
 }

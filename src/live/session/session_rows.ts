@@ -1,3 +1,4 @@
+import { formatTime } from "../../data/time/time_text.ts";
 import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import { isInterruption } from "../../execution/plan_failures.ts";
@@ -5,7 +6,6 @@ import { TaskNumbers } from "../../kernel/run/recurrences.ts";
 import { barTakenBack, nothingToRevise, sessionClosed, timeNotAfter, timeNotNewest } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
 import { RetainedRows, type SavedRows } from "../input/retained_rows.ts";
-import { timeText } from "../input/time_values.ts";
 import type { LearnedCosts } from "../latency.ts";
 import type { LiveCall } from "../live_params.ts";
 import { ROW_SLOTS } from "../live_plan.ts";
@@ -285,7 +285,7 @@ export class SessionRows {
   }
 
   #textOf(time: bigint): string {
-    return timeText(time, this.#parts.time);
+    return formatTime(time, this.#parts.time.type);
   }
 }
 
