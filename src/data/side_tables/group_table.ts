@@ -41,7 +41,7 @@ export async function readGroupTable(
   const relation = await openRelation(database, file, (names) => findGroupKeys(file, names, symbolColumn));
   return await querying(relation, async () => {
     const columns = await findGroupColumns(relation);
-    checkNamesAreFree(file, columns, panel, panelFile);
+    for (const { name } of columns) checkNameIsFree(file, name, panel, panelFile);
     const labelsBySymbol = await readLabels(relation, columns);
     checkSymbolsMatch(file, panel.symbols, [...labelsBySymbol.keys()], panelFile);
     return columns.map((column, index) => encodeLanes(column.name, index, panel, labelsBySymbol));
@@ -70,17 +70,16 @@ async function findGroupColumns(relation: Relation): Promise<InputColumn[]> {
   return columns;
 }
 
-function checkNamesAreFree(
+/** @throws DataError E333 if the panel has a column of the name. */
+export function checkNameIsFree(
   file: string,
-  columns: readonly InputColumn[],
-  panel: PanelNames,
+  name: string,
+  { time, fieldNames, groupNames }: Omit<PanelNames, "symbols">,
   panelFile: string,
 ): void {
-  const taken = [panel.time.name, "symbol", ...panel.fieldNames, ...panel.groupNames];
-  for (const { name } of columns) {
-    const clash = taken.find((other) => other.toLowerCase() === name.toLowerCase());
-    if (clash !== undefined) throw columnNameTaken(file, name, panelFile, clash);
-  }
+  const taken = [time.name, "symbol", ...fieldNames, ...groupNames];
+  const clash = taken.find((other) => other.toLowerCase() === name.toLowerCase());
+  if (clash !== undefined) throw columnNameTaken(file, name, panelFile, clash);
 }
 
 /** The labels of each symbol, one per column, null where empty. */
@@ -139,13 +138,9 @@ function encodeLanes(
   labelsBySymbol: ReadonlyMap<string, readonly DuckDBValue[]>,
 ): GroupColumn {
   const laneLabels = panel.symbols.map((symbol) => labelsBySymbol.get(symbol)?.[index] ?? null);
-  const labels = [...new Set(laneLabels.filter((label) => label !== null).map(String))].sort(byCodeUnits);
+  const labels = [...new Set(laneLabels.filter((label) => label !== null).map(String))].sort();
   const codeOfLabel = new Map(labels.map((label, code) => [label, code]));
   const codes = new Int32Array(new SharedArrayBuffer(panel.symbols.length * 4));
   codes.set(laneLabels.map((label) => (label === null ? -1 : codeOfLabel.get(String(label))!)));
   return { name, labels, codes, changesOverTime: false };
-}
-
-function byCodeUnits(a: string, b: string): number {
-  return a < b ? -1 : a > b ? 1 : 0;
 }

@@ -2,13 +2,14 @@
 import type { TimeColumn } from "../../panel.ts";
 import { openDatabase } from "../duckdb/database.ts";
 import { querying } from "../duckdb/relation.ts";
-import { columnNameTaken, nothingBeside, seriesMatchNothing } from "../errors.ts";
+import { nothingBeside, seriesMatchNothing } from "../errors.ts";
 import { buildPanel } from "../panel/build_panel.ts";
 import { findSeriesKeys } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
 import { openRelation } from "../read/open_relation.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
 import { formatTime } from "../time/time_text.ts";
+import { checkNameIsFree } from "./group_table.ts";
 
 /**
  * Reads the table: one series `[rows]` per numeric column, null at times that the table lacks. Ignores columns of text, and
@@ -38,10 +39,8 @@ export async function readSeriesTable(
     const firstOf = ({ values, type }: TimeColumn) => formatTime(values[0]!, type);
     throw seriesMatchNothing(file, firstOf(table.time), panelFile, firstOf(panel.time));
   }
-  const taken = [panel.time.name, "symbol", ...panel.fieldNames, ...panel.groupNames];
   return [...table.fields].map(([name, values]) => {
-    const clash = taken.find((other) => other.toLowerCase() === name.toLowerCase());
-    if (clash !== undefined) throw columnNameTaken(file, name, panelFile, clash);
+    checkNameIsFree(file, name, panel, panelFile);
     return [name, Float64Array.from(rows, (row) => values[row] ?? Number.NaN)];
   });
 }

@@ -80,7 +80,7 @@ function panelOf(
   symbolKey: number,
 ): Panel | null {
   const times = timesOf(rows.map((row) => row[timeKey]!));
-  const symbols = [...new Set(rows.map((row) => row[symbolKey]!))].sort((a, b) => (a < b ? -1 : 1));
+  const symbols = [...new Set(rows.map((row) => row[symbolKey]!))].sort();
   if (times === null || !symbols.every((symbol) => SYMBOL.test(symbol))) return null;
   const laneOf = new Map(symbols.map((symbol, lane) => [symbol, lane]));
   const [rowCount, laneCount] = [times.values.length, symbols.length];
