@@ -3,7 +3,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { GroupColumn } from "../../panel.ts";
 import { queryRows } from "../duckdb/database.ts";
 import { createLabels, type Labels } from "../duckdb/labels.ts";
-import { changedMeanwhile, type Relation } from "../duckdb/relation.ts";
+import { changedMeanwhile, queryingEach, type Relation } from "../duckdb/relation.ts";
 import { readingEnded } from "../errors.ts";
 import {
   allocateBlocks,
@@ -15,7 +15,14 @@ import {
 import { describeDuplicate } from "./duplicate_rows.ts";
 import { readRows } from "./input_rows.ts";
 import type { PanelLayout } from "./panel_layout.ts";
-import { type BlockRequest, columnOf, type PanelBlock, type RowRange, rowsOf } from "./panel_source.ts";
+import {
+  type BlockRequest,
+  columnOf,
+  type PanelBlock,
+  type PanelSource,
+  type RowRange,
+  rowsOf,
+} from "./panel_source.ts";
 
 /** One block is read while the previous one is used. */
 const BUFFER_COUNT = 2;
@@ -37,7 +44,7 @@ export class RelationBlocks {
   #rows: AsyncGenerator<InputRows> | null = null;
   #memory: BlockMemory | null = null;
 
-  constructor(relation: Relation, layout: PanelLayout, style: ReadingStyle = "whole") {
+  constructor(relation: Relation, layout: PanelLayout, style: ReadingStyle) {
     this.relation = relation;
     this.layout = layout;
     this.#style = style;
@@ -169,6 +176,25 @@ export class RelationBlocks {
     if (this.#style === "parts") this.#memory = { blocks, rowCount, shape };
     return blocks;
   }
+}
+
+/** The blocks as a source with the names of the file. Closing it closes the database of the relation. */
+export function relationSource(blocks: RelationBlocks): PanelSource {
+  const { relation, layout } = blocks;
+  const { times, symbols, roles } = layout;
+  return {
+    rowCount: times.column.values.length,
+    laneCount: symbols.sorted.length,
+    symbols: symbols.sorted,
+    time: times.column,
+    fieldNames: roles.fields.map(({ name }) => name),
+    groupNames: roles.groups.map(({ name }) => name),
+    blocks: (request) => queryingEach(relation, blocks.read(request), request.signal),
+    close: async () => {
+      await blocks.stop();
+      relation.database[Symbol.dispose]();
+    },
+  };
 }
 
 /** Blocks that the next reading may use. */

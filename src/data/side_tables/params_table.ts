@@ -1,11 +1,7 @@
 /** Values of params that change over time, from a table: one line per time, one column per param. */
 import type { Panel, TimeType } from "../../panel.ts";
-import { openDatabase } from "../duckdb/database.ts";
-import { querying } from "../duckdb/relation.ts";
-import { buildPanel } from "../panel/build_panel.ts";
-import { findSeriesKeys } from "../panel/key_columns.ts";
-import { openRelation } from "../read/open_relation.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
+import { readTimeTable } from "./time_table.ts";
 
 /**
  * The values of each time by the names of the columns, without empty cells. Times are values of a column of the given type,
@@ -17,9 +13,7 @@ export async function readParamsTable(
   file: string,
   timeType: TimeType,
 ): Promise<Map<bigint, ReadonlyMap<string, number | string>>> {
-  using database = await openDatabase();
-  const relation = await openRelation(database, file, (names) => findSeriesKeys(file, names, undefined));
-  const table = await querying(relation, () => buildPanel(relation));
+  const { table } = await readTimeTable(file, undefined);
   const rows = rowsByTime(table.time, file, { type: timeType }, "the panel");
   return new Map([...rows].map(([time, row]) => [time, valuesAt(table, row)]));
 }

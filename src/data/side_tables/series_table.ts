@@ -1,15 +1,11 @@
 /** Series that are the same for all symbols, from a separate table: one line per time. */
 import type { TimeColumn } from "../../panel.ts";
-import { openDatabase } from "../duckdb/database.ts";
-import { querying } from "../duckdb/relation.ts";
 import { nothingBeside, seriesMatchNothing } from "../errors.ts";
-import { buildPanel } from "../panel/build_panel.ts";
-import { findSeriesKeys } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
-import { openRelation } from "../read/open_relation.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
 import { formatTime } from "../time/time_text.ts";
 import { checkNameIsFree } from "./group_table.ts";
+import { readTimeTable } from "./time_table.ts";
 
 /**
  * Reads the table: one series `[rows]` per numeric column, null at times that the table lacks. Ignores columns of text, and
@@ -24,15 +20,8 @@ export async function readSeriesTable(
   panelFile: string,
   timeColumn: string | undefined,
 ): Promise<[name: string, values: Float64Array][]> {
-  using database = await openDatabase();
-  const relation = await openRelation(database, file, (names) => findSeriesKeys(file, names, timeColumn));
-  const table = await querying(relation, () => buildPanel(relation));
-  if (table.fields.size === 0)
-    throw nothingBeside(
-      file,
-      "time",
-      relation.columns.map(({ name }) => name),
-    );
+  const { table, columns } = await readTimeTable(file, timeColumn);
+  if (table.fields.size === 0) throw nothingBeside(file, "time", columns);
   const rowOfTime = rowsByTime(table.time, file, panel.time, panelFile);
   const rows = Array.from(panel.time.values, (at) => rowOfTime.get(at) ?? -1);
   if (rows.length > 0 && rows.every((row) => row < 0)) {

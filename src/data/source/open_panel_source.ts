@@ -4,7 +4,7 @@ import { type ArgumentKind, checkArgument, isRecord, PATH } from "../../text/arg
 import { checkMemoryLimit } from "../../text/byte_size.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import { machineMemoryBytes, type OpenDatabase, openDatabase } from "../duckdb/database.ts";
-import { querying, queryingEach, type Relation } from "../duckdb/relation.ts";
+import { querying, type Relation } from "../duckdb/relation.ts";
 import { renamedMissing, renamedTaken } from "../errors.ts";
 import { findPanelKeys } from "../panel/key_columns.ts";
 import { layOutPanel, type PanelLayout } from "../panel/panel_layout.ts";
@@ -14,7 +14,7 @@ import {
   type PanelBlock,
   type PanelSource,
 } from "../panel/panel_source.ts";
-import { type ReadingStyle, RelationBlocks } from "../panel/relation_blocks.ts";
+import { type ReadingStyle, RelationBlocks, relationSource } from "../panel/relation_blocks.ts";
 import { SeriesBlocks } from "../panel/series_blocks.ts";
 import { openRelation } from "../read/open_relation.ts";
 import { readGroupTable } from "../side_tables/group_table.ts";
@@ -110,28 +110,25 @@ export async function openSourceAs(
       findPanelKeys(path, names, timeColumn, symbolColumn),
     );
     const layout = await querying(relation, () => layOut(relation));
-    const blocks = new RelationBlocks(relation, layout, style);
-    return checkingRequests(await addTables(fileSource(blocks, options.rename ?? {}), path, options));
+    const source = relationSource(new RelationBlocks(relation, layout, style));
+    return checkingRequests(await addTables(renamed(source, path, options.rename ?? {}), path, options));
   } catch (error) {
     database[Symbol.dispose]();
     throw error;
   }
 }
 
-/** Opens the file and renames its columns: with `{ close: "px_last" }`, `px_last` becomes `close`. */
-function fileSource(blocks: RelationBlocks, rename: Readonly<Record<string, string>>): PanelSource {
-  const { relation, layout } = blocks;
-  const { times, symbols, roles } = layout;
-  const fieldNames = roles.fields.map(({ name }) => name);
-  const groupNames = roles.groups.map(({ name }) => name);
-  checkRenames(relation.file, rename, [...fieldNames, ...groupNames]);
+/** Renames the columns of a file: with `{ close: "px_last" }`, `px_last` becomes `close`. */
+function renamed(source: PanelSource, path: string, rename: Readonly<Record<string, string>>): PanelSource {
+  const { fieldNames, groupNames } = source;
+  checkRenames(path, rename, [...fieldNames, ...groupNames]);
   const newNames = new Map(Object.entries(rename).map(([name, column]) => [column, name]));
   const nameOf = (column: string) => newNames.get(column) ?? column;
   const columnOf = new Map([...fieldNames, ...groupNames].map((column) => [nameOf(column), column]));
   const columnsOf = (names: readonly string[]) => names.map((name) => columnOf.get(name) ?? name);
   async function* read(request: BlockRequest): AsyncGenerator<PanelBlock> {
     const inFile = { ...request, fields: columnsOf(request.fields), groups: columnsOf(request.groups) };
-    for await (const block of queryingEach(relation, blocks.read(inFile), request.signal)) {
+    for await (const block of source.blocks(inFile)) {
       const groups = [...block.groups.values()].map((group): [string, GroupColumn] => {
         const name = nameOf(group.name);
         return [name, { ...group, name }];
@@ -141,17 +138,10 @@ function fileSource(blocks: RelationBlocks, rename: Readonly<Record<string, stri
     }
   }
   return {
-    rowCount: times.column.values.length,
-    laneCount: symbols.sorted.length,
-    symbols: symbols.sorted,
-    time: times.column,
+    ...source,
     fieldNames: fieldNames.map(nameOf),
     groupNames: groupNames.map(nameOf),
     blocks: read,
-    close: async () => {
-      await blocks.stop();
-      relation.database[Symbol.dispose]();
-    },
   };
 }
 

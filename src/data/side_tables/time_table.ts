@@ -1,0 +1,27 @@
+/** Tables without symbols: one line per time. */
+import type { Panel } from "../../panel.ts";
+import { openDatabase } from "../duckdb/database.ts";
+import { querying } from "../duckdb/relation.ts";
+import { findSeriesKeys } from "../panel/key_columns.ts";
+import { layOutPanel } from "../panel/panel_layout.ts";
+import { collectPanel } from "../panel/panel_source.ts";
+import { RelationBlocks, relationSource } from "../panel/relation_blocks.ts";
+import { openRelation } from "../read/open_relation.ts";
+
+/**
+ * Reads the table as a panel of one lane, with the names of all columns of the file.
+ *
+ * @throws DataError for a table without time column, or with a repeated time.
+ */
+export async function readTimeTable(
+  file: string,
+  timeColumn: string | undefined,
+): Promise<{ readonly table: Panel; readonly columns: readonly string[] }> {
+  using database = await openDatabase();
+  const relation = await openRelation(database, file, (names) => findSeriesKeys(file, names, timeColumn));
+  return await querying(relation, async () => {
+    const layout = await layOutPanel(relation);
+    const table = await collectPanel(relationSource(new RelationBlocks(relation, layout, "whole")));
+    return { table, columns: relation.columns.map(({ name }) => name) };
+  });
+}
