@@ -56,7 +56,7 @@ const BATCH_ROWS = 65_536;
 const BATCH_BYTES = 16 * 1024 * 1024;
 export const SYMBOL_NAME = "symbol";
 /** With a constant id: ids that Arrow counts would make files of equal tables differ. */
-export const SYMBOL_TYPE = new Dictionary(new Utf8(), new Int32(), 0);
+const SYMBOL_TYPE = new Dictionary(new Utf8(), new Int32(), 0);
 
 /**
  * Gathers the cells that the input has, sorted by time, then lane. Batches do not depend on the size of blocks.
@@ -87,7 +87,7 @@ export class FactorBatches {
     const batchRows = Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes);
     this.#panelRowsPerBatch = Math.max(1, Math.floor(batchRows / laneCount));
     this.#capacity = this.#panelRowsPerBatch * laneCount;
-    this.#times = emptyTimes(columns.time.type);
+    this.#times = timesOf(columns.time.type, 0);
     this.#dictionary = vectorFromArray([...columns.symbols], new Utf8());
     const batchCount = Math.ceil((options.rowCount ?? 0) / this.#panelRowsPerBatch);
     const memory = TableMemory.for(batchCount * columns.factors.length, this.#capacity);
@@ -99,14 +99,8 @@ export class FactorBatches {
   /** The schema of the table; the counts in its metadata are those so far. */
   schema(): Schema {
     const { time, factors } = this.#columns;
-    return new Schema([
-      new Field(time.name, arrowTimeType(time.type), false),
-      new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
-      ...factors.map((name, index) => {
-        const metadata = new Map([["nonFinite", String(this.#factors[index]!.nonFiniteCount)]]);
-        return new Field(name, new Float64(), true, metadata);
-      }),
-    ]);
+    const fields = factors.map((name, index) => factorField(name, this.#factors[index]!.nonFiniteCount));
+    return schemaOf(time, fields);
   }
 
   /** Nulls of each factor's column so far, by name. */
@@ -199,21 +193,14 @@ export class FactorBatches {
     this.#panelRows = 0;
     if (length === 0) return;
     this.#batchCount += 1;
-    const children: Data[] = [
-      timeData(this.#columns.time.type, fitted(this.#times, length)),
-      makeData({
-        type: SYMBOL_TYPE,
-        length,
-        nullCount: 0,
-        data: fitted(this.#lanes, length),
-        dictionary: this.#dictionary,
-      }),
-    ];
+    const times = fitted(this.#times, length);
+    const lanes = fitted(this.#lanes, length);
+    const children = keyColumns(arrowTimeType(this.#columns.time.type), times, lanes, this.#dictionary);
     for (const values of this.#factors) {
       children.push(values.take());
       await this.#pauses.afterStep();
     }
-    this.#times = emptyTimes(this.#columns.time.type);
+    this.#times = timesOf(this.#columns.time.type, 0);
     this.#lanes = new Int32Array(0);
     const schema = this.schema();
     yield new RecordBatch(schema, makeData({ type: new Struct(schema.fields), length, children }));
@@ -249,17 +236,37 @@ export function outputNames({ time, factors }: OutputColumns): string[] {
   return [time.name, SYMBOL_NAME, ...factors];
 }
 
-/** A time column as Arrow has it. */
-function emptyTimes(type: TimeType): BigInt64Array | Int32Array {
+/** Memory of a time column as Arrow has it. */
+export function timesOf(type: TimeType, length: number): BigInt64Array | Int32Array {
   const isNarrow = type.kind === "date" || (type.kind === "integer" && type.bits === 32);
-  return isNarrow ? new Int32Array(0) : new BigInt64Array(0);
+  return isNarrow ? new Int32Array(length) : new BigInt64Array(length);
 }
 
-function fillTime(column: BigInt64Array | Int32Array, time: bigint, start: number, end: number): void {
+export function fillTime(column: BigInt64Array | Int32Array, time: bigint, start: number, end: number): void {
   if (column instanceof Int32Array) column.fill(Number(time), start, end);
   else column.fill(time, start, end);
 }
 
-function timeData(type: TimeType, times: BigInt64Array | Int32Array): Data {
-  return new Data<DataType>(arrowTimeType(type), 0, times.length, 0, { [BufferType.DATA]: times });
+/** The time and the symbol of each cell, by its lane. */
+export function keyColumns(
+  timeType: DataType,
+  times: BigInt64Array | Int32Array,
+  lanes: Int32Array,
+  dictionary: Vector<Utf8>,
+): Data[] {
+  const { length } = lanes;
+  return [
+    new Data<DataType>(timeType, 0, length, 0, { [BufferType.DATA]: times }),
+    makeData({ type: SYMBOL_TYPE, length, nullCount: 0, data: lanes, dictionary }),
+  ];
+}
+
+export function schemaOf({ name, type }: OutputColumns["time"], factors: readonly Field[]): Schema {
+  const keys = [new Field(name, arrowTimeType(type), false), new Field(SYMBOL_NAME, SYMBOL_TYPE, false)];
+  return new Schema([...keys, ...factors]);
+}
+
+/** The field of a factor with this number of infinities. */
+export function factorField(name: string, nonFiniteCount: number): Field {
+  return new Field(name, new Float64(), true, new Map([["nonFinite", String(nonFiniteCount)]]));
 }

@@ -1,10 +1,7 @@
 /** The output table of a few rows, in memory that is reused for the next ones. */
 import {
-  BufferType,
-  Data,
-  type DataType,
-  Field,
-  Float64,
+  type Data,
+  type Float64,
   makeData,
   RecordBatch,
   Schema,
@@ -14,8 +11,15 @@ import {
   type Vector,
   vectorFromArray,
 } from "apache-arrow";
-import { arrowTimeType } from "../time/arrow_time.ts";
-import { checkFactorNames, type OutputColumns, SYMBOL_NAME, SYMBOL_TYPE } from "./factor_batches.ts";
+import {
+  checkFactorNames,
+  factorField,
+  fillTime,
+  keyColumns,
+  type OutputColumns,
+  schemaOf,
+  timesOf,
+} from "./factor_batches.ts";
 import { FactorCells } from "./factor_cells.ts";
 import type { FinishedFactor } from "./finished_factor.ts";
 import { copied, LentColumns } from "./lent_columns.ts";
@@ -67,12 +71,11 @@ export class RowTable {
     const { time, factors } = columns;
     this.#columns = columns;
     this.#cells = factors.map(() => new FactorCells(keepInfinite));
-    this.#finiteSchema = new Schema([
-      new Field(time.name, arrowTimeType(time.type), false),
-      new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
-      ...factors.map((name) => factorField(name, 0)),
-    ]);
-    this.#times = this.#newTimes(0);
+    this.#finiteSchema = schemaOf(
+      time,
+      factors.map((name) => factorField(name, 0)),
+    );
+    this.#times = timesOf(time.type, 0);
   }
 
   /** Symbols in code-unit order. */
@@ -92,15 +95,14 @@ export class RowTable {
     this.#cellCount = cellCount;
     this.#inPlace = null;
     if (this.#symbols.length >= cellCount) return;
-    this.#times = this.#newTimes(cellCount);
+    this.#times = timesOf(this.#columns.time.type, cellCount);
     this.#symbols = new Int32Array(cellCount);
   }
 
   append({ time, cells, symbols, factors }: TableRow): void {
     const start = this.#filled;
     this.#filled += cells.length;
-    if (this.#times instanceof BigInt64Array) this.#times.fill(time, start, this.#filled);
-    else this.#times.fill(Number(time), start, this.#filled);
+    fillTime(this.#times, time, start, this.#filled);
     this.#symbols.set(symbols, start);
     if (cells.length === this.#cellCount && areFirstLanes(cells)) {
       this.#inPlace = factors;
@@ -120,18 +122,9 @@ export class RowTable {
     const factors = this.#takeFactors(length, memory === "reused");
     const schema = this.#schema();
     const times = this.#times.subarray(0, length);
-    const timeType: DataType = schema.fields[0]!.type;
-    const columns = [
-      new Data<DataType>(timeType, 0, length, 0, { [BufferType.DATA]: times }),
-      makeData({
-        type: SYMBOL_TYPE,
-        length,
-        nullCount: 0,
-        data: this.#symbols.subarray(0, length),
-        dictionary: this.#dictionary,
-      }),
-      ...factors,
-    ];
+    const symbols = this.#symbols.subarray(0, length);
+    const keys = keyColumns(schema.fields[0]!.type, times, symbols, this.#dictionary);
+    const columns = [...keys, ...factors];
     const type = new Struct(schema.fields);
     const children = memory === "own" ? columns.map(copied) : columns;
     const rows = makeData({ type, length, children });
@@ -172,16 +165,6 @@ export class RowTable {
     });
     return new Schema(fields);
   }
-
-  #newTimes(length: number): BigInt64Array | Int32Array {
-    const { type } = this.#columns.time;
-    const isNarrow = type.kind === "date" || (type.kind === "integer" && type.bits === 32);
-    return isNarrow ? new Int32Array(length) : new BigInt64Array(length);
-  }
-}
-
-function factorField(name: string, nonFiniteCount: number): Field {
-  return new Field(name, new Float64(), true, new Map([["nonFinite", String(nonFiniteCount)]]));
 }
 
 /** A batch whose columns match the schema: for others, `RecordBatch` compares all pairs of names. */
