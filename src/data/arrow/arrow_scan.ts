@@ -1,5 +1,5 @@
 /** Arrow record batches as a table function of DuckDB: copies rows chunk by chunk as a query requests them. */
-import { BIGINT, DuckDBTableFunction, type DuckDBTableFunctionInfo, DuckDBVector } from "@duckdb/node-api";
+import { BIGINT, DuckDBTableFunction, DuckDBVector } from "@duckdb/node-api";
 import type { RecordBatch, Schema, Vector } from "apache-arrow";
 import { DataType } from "apache-arrow";
 import type { Database } from "../duckdb/database.ts";
@@ -81,7 +81,7 @@ export function registerArrowScan(
         info.setMaxThreads(1); // one thread keeps the order of the rows
       },
       mainFunction: (info, chunk) => {
-        const progress = progressOf(info);
+        const progress = info.getInitData() as Progress;
         const rowCount = nextRows(progress);
         chunk.rowCount = rowCount;
         if (rowCount === 0) return;
@@ -93,10 +93,6 @@ export function registerArrowScan(
     }),
   );
   return columns;
-}
-
-function progressOf(info: DuckDBTableFunctionInfo): Progress {
-  return info.getInitData() as Progress;
 }
 
 /** Moves to a batch with rows left; returns the number of rows for the next chunk, 0 at the end. */

@@ -224,7 +224,7 @@ export async function* batchesOfBlocks(
 }
 
 /** @throws DataError E341 when a factor has the name of a key column. */
-export function checkFactorNames({ time, factors }: OutputColumns): void {
+export function checkFactorNames({ time, factors }: Omit<OutputColumns, "symbols">): void {
   for (const name of factors) {
     const taken = [time.name, SYMBOL_NAME].find((key) => key.toLowerCase() === name.toLowerCase());
     if (taken !== undefined) throw factorNameTaken(name, taken);
@@ -232,7 +232,7 @@ export function checkFactorNames({ time, factors }: OutputColumns): void {
 }
 
 /** The names of the output's columns. */
-export function outputNames({ time, factors }: OutputColumns): string[] {
+export function outputNames({ time, factors }: Omit<OutputColumns, "symbols">): string[] {
   return [time.name, SYMBOL_NAME, ...factors];
 }
 

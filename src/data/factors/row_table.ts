@@ -67,7 +67,7 @@ export class RowTable {
 
   /** @throws DataError E341 when a factor has the name of a key column. */
   constructor(columns: Omit<OutputColumns, "symbols">, keepInfinite: boolean) {
-    checkFactorNames({ ...columns, symbols: [] });
+    checkFactorNames(columns);
     const { time, factors } = columns;
     this.#columns = columns;
     this.#cells = factors.map(() => new FactorCells(keepInfinite));

@@ -6,7 +6,7 @@ import {
   type Database,
   openDatabase,
   queryRows,
-  sqlInputPath,
+  sqlInputPaths,
   sqlName,
   sqlText,
 } from "../duckdb/database.ts";
@@ -74,8 +74,7 @@ async function copyNewRows(
     const symbol = sqlName(names[keys.symbol ?? 0] as string);
     const isComplete = options.leaveOutIncomplete ? `${time} IS NOT NULL AND ${symbol} IS NOT NULL` : "true";
     const inner = `(FROM ${all} WHERE ${isComplete})`;
-    const files = `[${options.earlier.map(sqlInputPath).join(", ")}]`;
-    const known = `read_parquet(${files}, hive_partitioning = false)`;
+    const known = `read_parquet(${sqlInputPaths(options.earlier)}, hive_partitioning = false)`;
     await database.connection.run(
       options.earlier.length === 0
         ? "SET VARIABLE lastTime = NULL"

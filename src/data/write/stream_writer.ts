@@ -6,7 +6,7 @@ import {
   type FactorBlock,
   type OutputColumns,
   type OutputOptions,
-  SYMBOL_NAME,
+  outputNames,
 } from "../factors/factor_batches.ts";
 import { formatTime } from "../time/time_text.ts";
 import type { FactorWriter } from "./factor_writer.ts";
@@ -142,7 +142,7 @@ class TextEncoderOf implements Encoder {
   constructor(columns: OutputColumns, format: "csv" | "jsonl") {
     this.#columns = columns;
     this.#isJson = format === "jsonl";
-    this.#names = [columns.time.name, SYMBOL_NAME, ...columns.factors];
+    this.#names = outputNames(columns);
     this.#symbols = columns.symbols.map((symbol) =>
       this.#isJson ? JSON.stringify(symbol) : csvText(symbol),
     );

@@ -1,7 +1,7 @@
 /** Compares a sink with its journal. Prepared outputs may be in the sink or still staged. */
 import { readdir, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { SYMBOL_NAME } from "../../data/factors/factor_batches.ts";
+import { outputNames } from "../../data/factors/factor_batches.ts";
 import { digestsOfRanges, type ResultTable, tableState } from "../../data/job_tables/result_table.ts";
 import type { SinkConfig } from "../config/config.ts";
 import { sinkDiffers } from "../errors.ts";
@@ -18,8 +18,7 @@ type TableSink = Extract<SinkConfig, { kind: "duckdb" }>;
 
 /** The table of a job's sink, as its journal describes it. */
 export function resultTable({ database, table }: TableSink, { begin }: JobHistory): ResultTable {
-  const { id, time, factors } = begin!;
-  return { database, table, journal: id, columns: [time.name, SYMBOL_NAME, ...factors] };
+  return { database, table, journal: begin!.id, columns: outputNames(begin!) };
 }
 
 /** @throws DataError E367 if a file is missing, altered, or unknown to the journal. */
