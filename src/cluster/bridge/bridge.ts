@@ -2,6 +2,7 @@ import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InternalError } from "../../errors.ts";
+import { unlessAborted } from "../../evaluation/awaiting.ts";
 import { bridgeEnded, noPython, otherVersion } from "../protocol/errors.ts";
 import {
   type Bundle,
@@ -16,7 +17,6 @@ import type { ClusterHang } from "./cluster_hang.ts";
 import { type ConnectOptions, connectRequest } from "./connection.ts";
 import { readFrames, writeFrame } from "./pipe.ts";
 import { pythonScript } from "./python.ts";
-import { unlessAborted } from "./unless_aborted.ts";
 
 export interface PythonVersions {
   readonly python: string;

@@ -6,6 +6,7 @@ import { batchesOfBlocks, type OutputColumns } from "../../data/factors/factor_b
 import { factorTableOfBlocks } from "../../data/factors/factor_table.ts";
 import { PANEL, type PanelSource, panelSource } from "../../data/panel/panel_source.ts";
 import { openPanelSource, type PanelSourceOptions } from "../../data/source/open_panel_source.ts";
+import { unlessAborted } from "../../evaluation/awaiting.ts";
 import { chooseCosts } from "../../evaluation/stored_costs.ts";
 import { checkSelect } from "../../evaluation/wanted_factors.ts";
 import { LIMIT_MS_DEFAULT, TIMES_ESTIMATE } from "../../execution/watch/hang_watch.ts";
@@ -14,7 +15,6 @@ import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_ki
 import { Bridge, type ClusterFacts } from "../bridge/bridge.ts";
 import { type ClusterHang, hangText } from "../bridge/cluster_hang.ts";
 import { findPython } from "../bridge/python.ts";
-import { unlessAborted } from "../bridge/unless_aborted.ts";
 import type { PartitionOptions } from "../cut/partition.ts";
 import { installExecutors } from "../deploy/install_executors.ts";
 import { openStore } from "../exchange/open_store.ts";

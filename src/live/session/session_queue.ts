@@ -1,4 +1,4 @@
-import { suppressUnhandled } from "../../evaluation/awaiting.ts";
+import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 
 /** The turn of a call of a session. */
 export interface Turn {
@@ -85,7 +85,7 @@ export class SessionQueue {
       },
     };
     try {
-      await aborting(follows ? passed : earlier, signal);
+      await unlessAborted(follows ? passed : earlier, signal);
       turn.throwIfTakenBack();
       return await work(turn);
     } finally {
@@ -103,21 +103,4 @@ export class SessionQueue {
 
 async function settled(promise: Promise<unknown>): Promise<void> {
   await suppressUnhandled(promise).catch(() => {});
-}
-
-/** Waits; rejects at once with the signal's reason if that is aborted. */
-export async function aborting(before: Promise<unknown>, signal: AbortSignal | undefined): Promise<void> {
-  signal?.throwIfAborted();
-  if (!signal) {
-    await before;
-    return;
-  }
-  const { promise: aborted, reject } = Promise.withResolvers<never>();
-  const abort = () => reject(signal.reason);
-  signal.addEventListener("abort", abort, { once: true });
-  try {
-    await Promise.race([before, suppressUnhandled(aborted)]);
-  } finally {
-    signal.removeEventListener("abort", abort);
-  }
 }

@@ -1,5 +1,5 @@
 import { formatTime } from "../../data/time/time_text.ts";
-import { suppressUnhandled } from "../../evaluation/awaiting.ts";
+import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import { isInterruption } from "../../execution/plan_failures.ts";
 import { TaskNumbers } from "../../kernel/run/recurrences.ts";
@@ -12,7 +12,6 @@ import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram, SavedHistory, SessionParts } from "../live_program.ts";
 import { retentionFor } from "../options.ts";
 import type { RowRun, RunRowOptions } from "../row_runner.ts";
-import { aborting } from "./session_queue.ts";
 import type { UpdateReport, WarmUp } from "./update.ts";
 
 /** The progress of a session without the state of its plan. */
@@ -91,7 +90,7 @@ export class SessionRows {
     options: Partial<RunRowOptions>,
     mayBegin: () => void,
   ): Promise<BegunRow> {
-    await aborting(suppressUnhandled(this.#room(options.signal)), options.signal);
+    await unlessAborted(this.#room(options.signal), options.signal);
     mayBegin();
     this.#expectInOrder();
     const slot = this.#freeSlots.shift()!;
