@@ -4,7 +4,7 @@ import type { Panel } from "../../panel.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkedOptions } from "../../text/option_kinds.ts";
-import { barTakenBack, checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
+import { checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
 import { areEqual, type BarInput, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
 import { knownTo } from "../live_params.ts";
@@ -34,8 +34,8 @@ export class LiveSession {
   readonly #parts: SessionParts;
   readonly #rows: SessionRows;
   readonly #pushes: PushRunner;
-  readonly #queue = new SessionQueue(barTakenBack);
-  readonly #updates = new SessionQueue(barTakenBack);
+  readonly #queue = new SessionQueue();
+  readonly #updates = new SessionQueue();
   readonly #closing = new AbortController();
 
   /** @internal */

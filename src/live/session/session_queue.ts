@@ -1,4 +1,5 @@
 import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
+import { barTakenBack } from "../errors.ts";
 
 /** The turn of a call of a session. */
 export interface Turn {
@@ -13,7 +14,7 @@ export interface Turn {
   hasWaiting(): boolean;
   /** Takes back all later calls that follow. */
   takeBackLater(): void;
-  /** @throws what `takenBack` gave, if an earlier call has taken this one back. */
+  /** @throws ResourceError E413 if an earlier call has taken this one back. */
   throwIfTakenBack(): void;
 }
 
@@ -27,15 +28,9 @@ interface PendingCall {
 export class SessionQueue {
   /** Calls that have not ended, in order. */
   readonly #pending: PendingCall[] = [];
-  readonly #takenBack: () => Error;
   /** Resolve when all calls so far have passed their turn, and when all have ended. */
   #passed: Promise<unknown> = Promise.resolve();
   #ended: Promise<unknown> = Promise.resolve();
-
-  /** @param takenBack the error of calls that are taken back */
-  constructor(takenBack: () => Error) {
-    this.#takenBack = takenBack;
-  }
 
   /** Runs the work when all earlier work has ended. If the signal is aborted while it waits, it rejects and does not run. */
   async run<T>(signal: AbortSignal | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
@@ -81,7 +76,7 @@ export class SessionQueue {
         for (const later of this.#behind(call)) if (later.follows) later.isTakenBack = true;
       },
       throwIfTakenBack: () => {
-        if (call.isTakenBack) throw this.#takenBack();
+        if (call.isTakenBack) throw barTakenBack();
       },
     };
     try {
