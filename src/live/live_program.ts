@@ -35,6 +35,8 @@ export interface SessionParts {
   /** Fields that hold values where symbols have no row. */
   readonly series: readonly string[];
   readonly options: OpenOptions;
+  /** Of the tasks of all programs. */
+  readonly numbers: TaskNumbers;
   readonly clock: LiveClock;
   /** Replaces the measured model in tests. */
   readonly latency?: LatencyModel | undefined;
@@ -137,14 +139,14 @@ export class LiveProgram {
   }
 
   /** Carried values of recursive operators before the next row, or the one `rowsBack` before it. */
-  recurrences(numbers: TaskNumbers, rowsBack = 0): RecurrenceValues {
-    const { open, taskNumbers } = this.#recurrent(numbers);
+  recurrences(rowsBack = 0): RecurrenceValues {
+    const { open, taskNumbers } = this.#recurrent();
     return readRecurrences(open, taskNumbers, this.plan.generationsBefore(rowsBack));
   }
 
   /** Sets carried values of those recursive operators that another program has as well. */
-  takeRecurrences(values: RecurrenceValues, numbers: TaskNumbers): void {
-    const { open, taskNumbers } = this.#recurrent(numbers);
+  takeRecurrences(values: RecurrenceValues): void {
+    const { open, taskNumbers } = this.#recurrent();
     writeRecurrences(open, taskNumbers, this.plan.generationsBefore(0), values);
   }
 
@@ -153,20 +155,20 @@ export class LiveProgram {
   }
 
   /** Carried values before a row of the session: its next one, or the one `rowsBack` before it. */
-  pointBefore(row: number, numbers: TaskNumbers, rowsBack: number): RecurrencePoint {
-    return this.pointOf(row, this.recurrences(numbers, rowsBack), numbers);
+  pointBefore(row: number, rowsBack: number): RecurrencePoint {
+    return this.pointOf(row, this.recurrences(rowsBack));
   }
 
   /** The same for values that were read before. */
-  pointOf(row: number, values: RecurrenceValues, numbers: TaskNumbers): RecurrencePoint {
-    const { taskNumbers } = this.#recurrent(numbers);
+  pointOf(row: number, values: RecurrenceValues): RecurrencePoint {
+    const { taskNumbers } = this.#recurrent();
     const exact = new Set(taskNumbers.filter((_, task) => this.#exactRows[task]! <= row));
     return { row, values, exact: exact.intersection(new Set(values.keys())) };
   }
 
   /** Says that the program was run from row `first` on and took over carried values at these points. */
-  setHistory(first: number, points: readonly ExactPoint[], numbers: TaskNumbers): void {
-    const { open, taskNumbers } = this.#recurrent(numbers);
+  setHistory(first: number, points: readonly ExactPoint[]): void {
+    const { open, taskNumbers } = this.#recurrent();
     this.#exactRows = exactRows(open, taskNumbers, first, points);
   }
 
@@ -178,17 +180,16 @@ export class LiveProgram {
     );
   }
 
-  saveHistory(numbers: TaskNumbers): SavedHistory {
-    return { numbers: this.#recurrent(numbers).taskNumbers, exactRows: this.#exactRows };
+  saveHistory(): SavedHistory {
+    return { numbers: this.#recurrent().taskNumbers, exactRows: this.#exactRows };
   }
 
   /** Restores the history of a checkpoint of the same plan; returns the points with the numbers of this session. */
   restoreHistory(
     { numbers: saved, exactRows: rows }: SavedHistory,
     points: readonly RecurrencePoint[],
-    numbers: TaskNumbers,
   ): RecurrencePoint[] {
-    const { taskNumbers } = this.#recurrent(numbers);
+    const { taskNumbers } = this.#recurrent();
     const own = new Map(saved.map((number, task) => [number, taskNumbers[task]!]));
     this.#exactRows = rows;
     return points.map(({ row, values, exact }) => ({
@@ -200,9 +201,9 @@ export class LiveProgram {
     }));
   }
 
-  #recurrent(numbers: TaskNumbers): { open: RecurrentPlan; taskNumbers: readonly number[] } {
+  #recurrent(): { open: RecurrentPlan; taskNumbers: readonly number[] } {
     const open = this.plan.evaluation.recurrentPlan(this.#registry);
-    this.#taskNumbers ??= numbers.of(open);
+    this.#taskNumbers ??= this.#parts.numbers.of(open);
     return { open, taskNumbers: this.#taskNumbers };
   }
 

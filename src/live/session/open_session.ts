@@ -1,6 +1,7 @@
 import { PROGRAM, type Program } from "../../compile.ts";
 import { seriesOf } from "../../data/panel/panel_source.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
+import { TaskNumbers } from "../../kernel/run/recurrences.ts";
 import type { Panel } from "../../panel.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { type LiveClock, SYSTEM_CLOCK } from "../deadline.ts";
@@ -63,6 +64,7 @@ export async function openSession(
     time: { name: time.name, type: time.type },
     series,
     options,
+    numbers: new TaskNumbers(),
     clock,
     latency,
   };

@@ -212,11 +212,11 @@ export class LiveSession {
   }
 
   async #changeTo(open: () => Promise<LiveProgram>): Promise<UpdateReport> {
-    const { retained, numbers } = this.#rows;
+    const { retained } = this.#rows;
     const begin = async () => {
       const program = await open();
       this.#rows.keepRowsFor(program);
-      return new WarmUp(program, retained, numbers);
+      return new WarmUp(program, retained);
     };
     let warmUp = await begin();
     try {

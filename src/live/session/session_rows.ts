@@ -2,7 +2,6 @@ import { formatTime } from "../../data/time/time_text.ts";
 import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import { isInterruption } from "../../execution/plan_failures.ts";
-import { TaskNumbers } from "../../kernel/run/recurrences.ts";
 import { barTakenBack, nothingToRevise, sessionClosed, timeNotAfter, timeNotNewest } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
 import { RetainedRows, type SavedRows } from "../input/retained_rows.ts";
@@ -38,7 +37,6 @@ interface RowUnderWay {
 /** The progress of a session: its program, its newest row and the retained rows. */
 export class SessionRows {
   readonly retained: RetainedRows;
-  readonly numbers = new TaskNumbers();
   readonly #parts: SessionParts;
   #current: LiveProgram;
   #lastTime: bigint | null = null;
@@ -203,7 +201,7 @@ export class SessionRows {
   #addPoint(): void {
     const { count } = this.retained;
     if (!this.retained.beginsPart(count)) return;
-    this.retained.addPoint(this.#current.pointBefore(count, this.numbers, this.#underWay.length));
+    this.retained.addPoint(this.#current.pointBefore(count, this.#underWay.length));
   }
 
   /** Keeps as many rows as the program needs. */
@@ -217,12 +215,11 @@ export class SessionRows {
     await before.plan.evaluation.openPlan.idle();
     // What fails has no values to hand over.
     await this.#endRest().catch(() => {});
-    const { retained, numbers } = this;
-    const { firstOpenRow } = this;
-    retained.addPoint(before.pointBefore(firstOpenRow, numbers, retained.count - firstOpenRow));
+    const { retained, firstOpenRow } = this;
+    retained.addPoint(before.pointBefore(firstOpenRow, retained.count - firstOpenRow));
     await warmUp.run(() => retained.count);
     await next.runner.endRest(0);
-    next.takeRecurrences(before.recurrences(numbers), numbers);
+    next.takeRecurrences(before.recurrences());
     warmUp.finish();
     next.updateSymbols();
     this.#current = next;
@@ -249,7 +246,7 @@ export class SessionRows {
   save(): SavedProgress {
     return {
       kept: this.retained.save(),
-      history: this.#current.saveHistory(this.numbers),
+      history: this.#current.saveHistory(),
       costs: this.#current.plan.latency.save(),
     };
   }
@@ -257,7 +254,7 @@ export class SessionRows {
   /** Continues from a checkpoint. */
   restore(lastTime: bigint | null, { kept, history, costs }: SavedProgress): void {
     if (this.#parts.options.retainRows === undefined) this.retained.grow(kept.wanted);
-    const points = this.#current.restoreHistory(history, kept.points, this.numbers);
+    const points = this.#current.restoreHistory(history, kept.points);
     this.retained.restore({ ...kept, points });
     this.#current.plan.latency.restore(costs);
     this.#lastTime = lastTime;

@@ -1,5 +1,5 @@
 import { finalDag, type Program } from "../../compile.ts";
-import type { RecurrenceValues, TaskNumbers } from "../../kernel/run/recurrences.ts";
+import type { RecurrenceValues } from "../../kernel/run/recurrences.ts";
 import { RECORD, TEXTS } from "../../text/argument_kinds.ts";
 import type { OptionKinds } from "../../text/option_kinds.ts";
 import type { RetainedRows } from "../input/retained_rows.ts";
@@ -49,7 +49,6 @@ export function updatedOptions(
 export class WarmUp {
   readonly program: LiveProgram;
   readonly #rows: RetainedRows;
-  readonly #numbers: TaskNumbers;
   readonly #first: number;
   readonly #restores: number;
   #next: number;
@@ -57,10 +56,9 @@ export class WarmUp {
   /** Carried values of the program where parts begin. */
   readonly #recurrences = new Map<number, RecurrenceValues>();
 
-  constructor(program: LiveProgram, rows: RetainedRows, numbers: TaskNumbers) {
+  constructor(program: LiveProgram, rows: RetainedRows) {
     this.program = program;
     this.#rows = rows;
-    this.#numbers = numbers;
     this.#first = rows.oldest;
     this.#next = rows.oldest;
     this.#restores = rows.restores;
@@ -96,9 +94,8 @@ export class WarmUp {
   /** Call after the last row: determines which values are exact, and keeps carried values for later updates. */
   finish(): void {
     const { program } = this;
-    program.setHistory(this.#first, this.#rows.pointsFrom(this.#first), this.#numbers);
-    for (const [row, values] of this.#recurrences)
-      this.#rows.addPoint(program.pointOf(row, values, this.#numbers));
+    program.setHistory(this.#first, this.#rows.pointsFrom(this.#first));
+    for (const [row, values] of this.#recurrences) this.#rows.addPoint(program.pointOf(row, values));
   }
 
   async #handOver(): Promise<void> {
@@ -106,7 +103,7 @@ export class WarmUp {
     const point = this.#rows.pointBefore(this.#next);
     if (!point && !this.#rows.beginsPart(this.#next)) return;
     await program.runner.endRest(0);
-    if (point) program.takeRecurrences(point.values, this.#numbers);
-    this.#recurrences.set(this.#next, program.recurrences(this.#numbers));
+    if (point) program.takeRecurrences(point.values);
+    this.#recurrences.set(this.#next, program.recurrences());
   }
 }
