@@ -99,7 +99,6 @@ export class LiveProgram {
     this.#registry = registry;
     this.#parts = parts;
     this.#exactRows = plan.evaluation.plan.tasks.map(() => Number.NEGATIVE_INFINITY);
-    this.updateSymbols();
   }
 
   get program(): Program {
@@ -126,10 +125,6 @@ export class LiveProgram {
     this.#params = paramsOf(program, this.plan, registry, opening);
     this.#parts = parts;
     return true;
-  }
-
-  updateSymbols(): void {
-    this.tables.updateSymbols();
   }
 
   /** Copies the row into its slot of the columns. */

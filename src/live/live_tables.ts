@@ -50,9 +50,21 @@ export class LiveTables {
     return table;
   }
 
-  /** Appends the results of a row that was run. */
-  append(table: RowTable, slot: number, row: InputRow, tags: ReadonlyMap<string, FactorTag>): void {
-    this.#append(table, slot, row, (tag) => tag === "on_time", tags);
+  /** Appends the results of a row that was run: its factors in time, or all that were computed so far. */
+  append(
+    table: RowTable,
+    slot: number,
+    row: InputRow,
+    tags: ReadonlyMap<string, FactorTag>,
+    includesLate = false,
+  ): void {
+    const { cells, symbols } = cellsOf(row, this.#lanes);
+    const factors = this.#plan.factors.map(({ name }, index) => {
+      const tag = tags.get(name);
+      const isThere = tag === "on_time" || (includesLate && tag !== "unwanted");
+      return isThere ? this.#factors[slot]![index]! : null;
+    });
+    table.append({ time: row.time, cells, symbols, factors });
   }
 
   /** The table: valid until it or all are reclaimed, or, if it has memory of its own, for good. */
@@ -84,30 +96,11 @@ export class LiveTables {
     for (const taken of [...this.#lent.keys()].reverse()) this.reclaim(taken);
   }
 
-  /** Appends a row with all factors computed so far. */
-  appendLate(table: RowTable, slot: number, row: InputRow, tags: ReadonlyMap<string, FactorTag>): void {
-    this.#append(table, slot, row, (tag) => tag !== "unwanted", tags);
-  }
-
   #newTable(): RowTable {
     const table = new RowTable(this.#columns, this.#keepInfinite);
     table.symbols = this.#lanes.sorted;
     this.#all.add(table);
     return table;
-  }
-
-  #append(
-    table: RowTable,
-    slot: number,
-    row: InputRow,
-    isThere: (tag: FactorTag | undefined) => boolean,
-    tags: ReadonlyMap<string, FactorTag>,
-  ): void {
-    const { cells, symbols } = cellsOf(row, this.#lanes);
-    const factors = this.#plan.factors.map(({ name }, index) =>
-      isThere(tags.get(name)) ? this.#factors[slot]![index]! : null,
-    );
-    table.append({ time: row.time, cells, symbols, factors });
   }
 }
 

@@ -61,7 +61,7 @@ export class RowRunner {
   runsWhole(call: LiveCall, budgetMs: number | null): boolean {
     if (this.#unfinished !== null) return false;
     // Predicting costs a walk over all nodes, which a push without a budget does not need twice.
-    return budgetMs === null || this.#splitOf(call, "next", budgetMs).first >= this.#classes;
+    return budgetMs === null || this.#splitOf(call, "next", budgetMs).first === this.#classes;
   }
 
   /**
@@ -74,13 +74,12 @@ export class RowRunner {
     const started = this.#clock.now();
     const row = isRevision ? "again" : "next";
     const classes = this.#classes;
-    const { predictedMs, ...split } = this.#splitOf(call, row, budgetMs);
-    const first = Math.min(split.first, classes);
-    const account = await this.#plan.run({ gates: this.gates(call, first), slot, signal, row });
+    const { first, inTime, predictedMs } = this.#splitOf(call, row, budgetMs);
+    const account = await this.#plan.run({ gates: this.#gates(call, first), slot, signal, row });
     this.#unfinished = first < classes && !this.#skipsRows ? { call, slot } : null;
     if (first === classes) return { account, predictedMs, tags: this.#tags(call, first, "late"), rest: null };
     const leftMs = budgetMs! - (this.#clock.now() - started);
-    const rest = await this.#runRest(call, first, split, leftMs, options);
+    const rest = await this.#runRest(call, { first, inTime }, leftMs, options);
     return { ...rest, account: sumOf(account, rest.account), predictedMs };
   }
 
@@ -115,7 +114,7 @@ export class RowRunner {
   }
 
   async #complete({ call, slot }: UnfinishedRow): Promise<void> {
-    await this.#plan.run({ gates: this.gates(call), slot, row: "rest" });
+    await this.#plan.run({ gates: this.#gates(call), slot, row: "rest" });
     this.#unfinished = null;
   }
 
@@ -130,21 +129,21 @@ export class RowRunner {
   ): BudgetSplit & { readonly predictedMs: number } {
     const classes = this.#classes;
     const counts = budgetMs === null ? [classes] : countsUpTo(classes);
-    const predictMs = counts.map((count) => this.#plan.predictMs(this.gates(call, count), row));
-    const split = budgetMs === null ? ALL : splitByBudget(predictMs, budgetMs);
+    const predictMs = counts.map((count) => this.#plan.predictMs(this.#gates(call, count), row));
+    const whole = { first: classes, inTime: classes };
+    const split = budgetMs === null ? whole : splitByBudget(predictMs, budgetMs);
     return { ...split, predictedMs: predictMs.at(-1)! };
   }
 
   /** For each gate whether a run of the first `classes` classes, by default all, includes it. */
-  gates(call: LiveCall, classes = this.#priorities.length): boolean[] {
+  #gates(call: LiveCall, classes = this.#priorities.length): boolean[] {
     const least = this.#priorities[classes - 1]!;
     return this.#plan.gates.map((one) => isWanted(one, call) && one.priority >= least);
   }
 
   async #runRest(
     call: LiveCall,
-    first: number,
-    { inTime }: BudgetSplit,
+    { first, inTime }: BudgetSplit,
     leftMs: number,
     { late, slot }: RunRowOptions,
   ): Promise<Pick<RowRun, "account" | "tags" | "rest">> {
@@ -153,7 +152,7 @@ export class RowRunner {
     let pending: Promise<unknown> | null = null;
     if (inTime > first && leftMs > 0) {
       const running = suppressUnhandled(
-        this.#plan.run({ gates: this.gates(call, inTime), slot, row: "rest" }),
+        this.#plan.run({ gates: this.#gates(call, inTime), slot, row: "rest" }),
       );
       const isInTime = await this.#clock.settlesWithin(running, leftMs);
       const ended = isInTime ? await running.catch(() => null) : null;
@@ -195,8 +194,6 @@ function sumOf(a: RunAccount, b: RunAccount): RunAccount {
     nodesRun: a.nodesRun + b.nodesRun,
   };
 }
-
-const ALL: BudgetSplit = { first: Number.POSITIVE_INFINITY, inTime: Number.POSITIVE_INFINITY };
 
 function countsUpTo(count: number): number[] {
   return Array.from({ length: count }, (_, index) => index + 1);

@@ -156,7 +156,7 @@ export class PushRunner {
     const { clock } = this.#parts;
     const late = rest.then((): LateRow => {
       const table = tables.begin(1);
-      tables.appendLate(table, slot, row, tags);
+      tables.append(table, slot, row, tags, true);
       return {
         table: tables.take(table, isCopy ? "own" : "executors"),
         totalMs: clock.now() - calledAt,

@@ -104,7 +104,7 @@ export class LiveSession {
       known.checkAdded(groups, lanes.checkNew(symbols), this.#current.plan.read.groups);
       lanes.add(symbols);
       known.set(groups);
-      this.#current.updateSymbols();
+      this.#current.tables.updateSymbols();
     });
   }
 
@@ -177,7 +177,7 @@ export class LiveSession {
       this.#current.runner.forget();
       lanes.restore(session.byLane, session.symbols);
       groups.restore(session.groups);
-      this.#current.updateSymbols();
+      this.#current.tables.updateSymbols();
       this.#rows.restore(session.lastTime, progress);
     });
   }

@@ -221,7 +221,7 @@ export class SessionRows {
     await next.runner.endRest(0);
     next.takeRecurrences(before.recurrences());
     warmUp.finish();
-    next.updateSymbols();
+    next.tables.updateSymbols();
     this.#current = next;
     if (this.#newest && !warmUp.lastRow) this.#noNewest = "the program has changed, and no rows are kept";
     this.#newest = this.#newest && warmUp.lastRow;
