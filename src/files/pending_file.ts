@@ -1,6 +1,6 @@
 /** Output files that are not visible before they are complete. */
 import { createHash, randomBytes } from "node:crypto";
-import { readdir, rename, rm } from "node:fs/promises";
+import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { isAlive } from "./is_alive.ts";
@@ -41,6 +41,18 @@ export async function pendingFile(path: string): Promise<PendingFile> {
     // The reason for the abort is reported, not this failure.
     abort: () => rm(temporaryPath, { force: true }).catch(() => {}),
   };
+}
+
+/** Writes a whole file, which is synced before it gets its name. @throws ResourceError E442; no unfinished file is left. */
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+  const file = await pendingFile(path);
+  try {
+    await writing(path, () => writeFile(file.temporaryPath, content, { flush: true }));
+    await file.commit();
+  } catch (error) {
+    await file.abort();
+    throw error;
+  }
 }
 
 /** Removes unfinished files of processes that have ended, if that is possible. */

@@ -1,4 +1,3 @@
-import { writeFile } from "node:fs/promises";
 import { totalmem } from "node:os";
 import { machine } from "../../bench/result.ts";
 import { packageVersion } from "../../cluster/protocol/package_version.ts";
@@ -6,8 +5,7 @@ import type { Program } from "../../compile.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { Evaluation } from "../../evaluation/evaluation.ts";
-import { pendingFile } from "../../files/pending_file.ts";
-import { writing } from "../../files/writing.ts";
+import { replaceFile } from "../../files/pending_file.ts";
 import { CoverageTally } from "../../pages/report/coverage_tally.ts";
 import { nodeCosts } from "../../pages/report/node_costs.ts";
 import type { ValueData } from "../../pages/report/report_data.ts";
@@ -73,13 +71,6 @@ export class EvalReport {
         : [],
       timeline: this.record.timeline(),
     });
-    const file = await pendingFile(path);
-    try {
-      await writing(path, () => writeFile(file.temporaryPath, reportPage(data)));
-      await file.commit();
-    } catch (error) {
-      await file.abort();
-      throw error;
-    }
+    await replaceFile(path, reportPage(data));
   }
 }

@@ -1,10 +1,8 @@
-import { open } from "node:fs/promises";
 import { types } from "node:util";
 import { deserialize, serialize } from "node:v8";
 import { checkpointDamaged } from "../../execution/checkpoint.ts";
 import { digestOf, joinPieces, readFully } from "../../files/large_bytes.ts";
-import { pendingFile } from "../../files/pending_file.ts";
-import { writing } from "../../files/writing.ts";
+import { replaceFile } from "../../files/pending_file.ts";
 import type { TimeColumn } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, PATH } from "../../text/argument_kinds.ts";
 import { checkpointOfOtherSession, checkpointUnreadable } from "../errors.ts";
@@ -103,22 +101,7 @@ export function unpackSession(bytes: Uint8Array): UnpackedSession {
 export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Promise<void> {
   checkArgument("writeCheckpoint", path, PATH);
   checkArgument("writeCheckpoint", checkpoint, CHECKPOINT);
-  await writing(path, async () => {
-    const pending = await pendingFile(path);
-    try {
-      const file = await open(pending.temporaryPath, "w");
-      try {
-        await file.writeFile(checkpoint);
-        await file.sync();
-      } finally {
-        await file.close();
-      }
-      await pending.commit();
-    } catch (error) {
-      await pending.abort();
-      throw error;
-    }
-  });
+  await replaceFile(path, checkpoint);
 }
 
 /**
