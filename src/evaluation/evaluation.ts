@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
 import type { PlanArena } from "../kernel/memory/plan_arena.ts";
 import { type FinishedRow, finishedRow } from "../kernel/run/finished_rows.ts";
@@ -204,7 +204,5 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
 function codeDigestOf({ engineDigest }: EngineHost, { tasks }: Plan, operators: readonly Operator[]): string {
   const applied = new Set(tasks.map(({ operator }) => operator));
   const digests = operators.filter(({ name }) => applied.has(name)).map(operatorDigest);
-  return createHash("sha256")
-    .update([engineDigest, ...digests.sort()].join("\n"))
-    .digest("hex");
+  return hash("sha256", [engineDigest, ...digests.sort()].join("\n"));
 }

@@ -1,5 +1,5 @@
 /** Output files that are not visible before they are complete. */
-import { createHash, randomBytes } from "node:crypto";
+import { hash, randomBytes } from "node:crypto";
 import { readdir, rename, rm, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
@@ -17,7 +17,7 @@ export interface PendingFile {
 }
 
 /** A digest of the host's name: folders may be shared, and processes of other hosts are not visible here. */
-const HOST = createHash("sha256").update(hostname()).digest("hex").slice(0, 8);
+const HOST = hash("sha256", hostname()).slice(0, 8);
 
 /**
  * Follows the name of the output in the temporary name: host, process, and a random part. Writers may add a suffix for

@@ -1,4 +1,4 @@
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { deserialize, serialize } from "node:v8";
 import { otherVersion } from "./errors.ts";
 import { type ClusterJob, PROTOCOL_VERSION } from "./protocol.ts";
@@ -12,7 +12,7 @@ export interface PackedJob {
 
 export function packJob(job: ClusterJob): PackedJob {
   const bytes = serialize(job);
-  return { bytes, digest: digestOf(bytes) };
+  return { bytes, digest: hash("sha256", bytes) };
 }
 
 /**
@@ -21,7 +21,7 @@ export function packJob(job: ClusterJob): PackedJob {
  * @throws ResourceError E606 if the digest is another one, or the version of the protocol.
  */
 export function unpackJob(bytes: Uint8Array, digest: string): ClusterJob {
-  const found = digestOf(bytes);
+  const found = hash("sha256", bytes);
   if (found !== digest) throw otherVersion("the job", found, digest);
   // Deserialised typed arrays are views of the bytes.
   const job = deserialize(new Uint8Array(bytes)) as ClusterJob;
@@ -29,8 +29,4 @@ export function unpackJob(bytes: Uint8Array, digest: string): ClusterJob {
     throw otherVersion("the job", `protocol ${job.protocol}`, `protocol ${PROTOCOL_VERSION}`);
   }
   return job;
-}
-
-function digestOf(bytes: Uint8Array): string {
-  return createHash("sha256").update(bytes).digest("hex");
 }

@@ -3,7 +3,7 @@
  * before it, so that missing, doubled or exchanged lines are found. A crash can truncate only the last line, which is
  * then ignored; a wrong line before the end is damage.
  */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { type FileHandle, open, readFile } from "node:fs/promises";
 import { dirname } from "node:path";
 import { journalDamaged, journalOlder } from "../errors.ts";
@@ -16,7 +16,7 @@ const SUM_LENGTH = 16;
 const FIRST_SUM = "factorloom journal 2";
 
 function checksum(before: string, text: string): string {
-  return createHash("sha256").update(before).update(text).digest("hex").slice(0, SUM_LENGTH);
+  return hash("sha256", before + text).slice(0, SUM_LENGTH);
 }
 
 /** Formats the line of a record that follows the line with checksum `before`. */

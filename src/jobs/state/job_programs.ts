@@ -1,5 +1,5 @@
 /** Compiles the formulas of a job for the columns of its input. */
-import { createHash } from "node:crypto";
+import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { builtInRegistry } from "../../../operators/index.ts";
@@ -65,7 +65,7 @@ export function expectSameSettings(job: JobConfig, texts: FormulaTexts, begin: B
 }
 
 export function digestOf(value: unknown): string {
-  return createHash("sha256").update(JSON.stringify(value)).digest("hex");
+  return hash("sha256", JSON.stringify(value));
 }
 
 /** Columns that formulas may read. */
