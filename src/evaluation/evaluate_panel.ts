@@ -114,16 +114,14 @@ function paramValues({ params, read, sets }: PreparedCall): PlanBuffers["params"
   return Object.fromEntries(values);
 }
 
-interface Computed {
+interface Computed
+  extends Pick<
+    EvaluationReport,
+    "kernelMs" | "nodeCount" | "blockRows" | "arenaCount" | "arenaBytes" | "stateBytes"
+  > {
   /** Values of each output of the graph `[rows of the range x lanes]`. */
   readonly results: readonly Float64Array[];
   readonly startedAt: number;
-  readonly kernelMs: number;
-  readonly nodeCount: number;
-  readonly blockRows: number;
-  readonly arenaCount: number;
-  readonly arenaBytes: number;
-  readonly stateBytes: number;
 }
 
 async function compute(

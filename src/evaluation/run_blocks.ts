@@ -19,7 +19,7 @@ export interface RunBlocksOptions {
  */
 export async function runBlocks(
   evaluation: Evaluation,
-  blocks: Iterable<BlockRows> | AsyncIterable<BlockRows>,
+  blocks: Iterable<BlockRows>,
   { signal, onBlock, conditionsIn, overlap = OVERLAPPING_BLOCKS_MAX }: RunBlocksOptions = {},
 ): Promise<void> {
   const underWay: { readonly block: BlockRows; readonly running: Promise<void> }[] = [];
@@ -28,7 +28,7 @@ export async function runBlocks(
     await running;
     onBlock?.(block);
   };
-  for await (const block of blocks) {
+  for (const block of blocks) {
     if (underWay.length === overlap) await awaitOldest();
     underWay.push({
       block,

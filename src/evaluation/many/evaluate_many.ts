@@ -255,9 +255,9 @@ export class ManyEvaluation {
   /** The largest table of some calls. */
   #tableNeed(instances: readonly PreparedInstance[]): MemoryNeed {
     const factorsMax = instances.reduce((most, { wanted }) => Math.max(most, wanted.factors.length), 0);
-    const bytes = {
-      table: factorsMax * cellCount(this.#panel, this.#calls.range) * Float64Array.BYTES_PER_ELEMENT,
-    };
+    const { first, end } = this.#calls.range;
+    const cellCount = (end - first) * this.#panel.laneCount;
+    const bytes = { table: factorsMax * cellCount * Float64Array.BYTES_PER_ELEMENT };
     return { bytes, held: buffersOf(this.#panel), remedy: REMEDY };
   }
 
@@ -270,8 +270,4 @@ export class ManyEvaluation {
       separateTaskCount: this.#report.separateTaskCount + separateTaskCount,
     };
   }
-}
-
-function cellCount({ laneCount }: Panel, { first, end }: RowRange): number {
-  return (end - first) * laneCount;
 }
