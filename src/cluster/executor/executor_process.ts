@@ -132,6 +132,6 @@ keepStdoutClean();
 send({ record: hello() });
 for (;;) {
   taken = 0;
-  const { record, buffers } = readFrame<ToExecutor>(readExactly)!;
+  const { record, buffers } = readFrame<ToExecutor>(readExactly);
   send(await answerOf(record, buffers));
 }

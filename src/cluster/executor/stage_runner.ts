@@ -102,14 +102,18 @@ export class StageRunner {
     });
     this.#ranges = stateRanges(plan, kernels);
     atOnce(initializeArena(plan, kernels, memory));
-    this.#runner = this.#blamingLoad(() => openRunner(this.#data, 0));
+    try {
+      this.#runner = openRunner(this.#data, 0);
+    } catch (error) {
+      throw partFailure(this.#data, 0, failureOf("load", error));
+    }
   }
 
   /** Moves to a row without any history. */
   start(row: number): void {
     const { plan, kernels, memory } = this.#arena;
     this.#endedTask = null;
-    if (stateLength(this.#ranges) > stateLength([])) {
+    if (this.#ranges.length > 0) {
       atOnce(initializeArena(plan, kernels, memory));
       this.#clearStamps();
     }
@@ -240,14 +244,6 @@ export class StageRunner {
     const { plan, kernels, memory } = this.#arena;
     const partCount = plan.nodes.reduce((sum, node) => sum + node.partCount, 0);
     new Int32Array(memory.buffer, kernels.stampByteOffset, partCount).fill(0);
-  }
-
-  #blamingLoad<T>(load: () => T): T {
-    try {
-      return load();
-    } catch (error) {
-      throw partFailure(this.#data, 0, failureOf("load", error));
-    }
   }
 }
 

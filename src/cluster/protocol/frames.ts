@@ -28,28 +28,23 @@ export function frameParts(record: object, buffers: readonly Uint8Array[] = []):
   return [head, ...buffers];
 }
 
-/** Reads exactly `bytes` bytes into memory that is aligned for doubles; null at the end of the pipe. */
-export type ReadExactly = (bytes: number) => Uint8Array | null;
-
-/** Reads the next frame of a pipe; null at its end. @throws InternalError for bytes that are not a frame. */
-export function readFrame<Record>(readExactly: ReadExactly): Frame<Record> | null {
+/**
+ * Reads the next frame of a pipe. @throws InternalError for bytes that are not a frame.
+ *
+ * @param readExactly reads so many bytes into memory that is aligned for doubles
+ */
+export function readFrame<Record>(readExactly: (bytes: number) => Uint8Array): Frame<Record> {
   const first = readExactly(HEAD_BYTES);
-  if (first === null) return null;
   const head = Buffer.from(first.buffer, first.byteOffset, first.byteLength);
   if (head.readUInt32LE(0) !== MAGIC) throw new InternalError("the pipe holds bytes that are not a frame");
   const bufferCount = head.readUInt32LE(8);
-  const lengths = whole(readExactly(8 * bufferCount));
-  const text = whole(readExactly(head.readUInt32LE(4)));
+  const lengths = readExactly(8 * bufferCount);
+  const text = readExactly(head.readUInt32LE(4));
   const buffers = Array.from(new Float64Array(lengths.buffer, lengths.byteOffset, bufferCount), (bytes) =>
-    whole(readExactly(bytes)),
+    readExactly(bytes),
   );
   return {
     record: JSON.parse(Buffer.from(text.buffer, text.byteOffset, text.length).toString()) as Record,
     buffers,
   };
-}
-
-function whole(bytes: Uint8Array | null): Uint8Array {
-  if (bytes === null) throw new InternalError("the pipe ended within a frame");
-  return bytes;
 }

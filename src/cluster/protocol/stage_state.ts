@@ -64,20 +64,16 @@ export function packStageState(
 
 /** Copies a state into an arena. @throws InternalError, before any change, if the state is of another stage. */
 export function unpackStageState(state: Uint8Array, arena: Uint8Array, ranges: StateRanges): StagePosition {
-  if (state.length !== stateLength(ranges) || !isWholeState(state, state.length))
-    throw new InternalError("the state is of another stage");
+  const header = new DataView(state.buffer, state.byteOffset, state.length);
+  const isWhole =
+    state.length === stateLength(ranges) &&
+    header.getUint32(0, true) === MAGIC &&
+    header.getFloat64(16, true) === state.length;
+  if (!isWhole) throw new InternalError("the state is of another stage");
   let position = STATE_HEADER_BYTES;
   for (const [first, end] of ranges) {
     arena.set(state.subarray(position, position + end - first), first);
     position += end - first;
   }
-  const header = new DataView(state.buffer, state.byteOffset, STATE_HEADER_BYTES);
   return { row: header.getFloat64(8, true), generation: header.getUint32(4, true) };
-}
-
-/** True if the header is that of a state of this length. */
-function isWholeState(begin: Uint8Array, length: number): boolean {
-  if (begin.length < STATE_HEADER_BYTES) return false;
-  const header = new DataView(begin.buffer, begin.byteOffset, STATE_HEADER_BYTES);
-  return header.getUint32(0, true) === MAGIC && header.getFloat64(16, true) === length;
 }

@@ -32,7 +32,7 @@ export class FactorColumns {
   }
 
   /** Columns for these rows, with undefined values. */
-  take(rows: Rows): FactorRows & { readonly present: Uint8Array } {
+  take(rows: Rows): FactorRows {
     const cells = (rows.end - rows.first) * this.#job.partition.laneCount;
     return {
       rows,
