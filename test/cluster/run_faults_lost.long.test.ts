@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { ProcessGroup } from "../../src/cluster/bridge/process_group.ts";
 import { findPython, pythonScript } from "../../src/cluster/bridge/python.ts";
-import { slabFolder, tilePath } from "../../src/cluster/protocol/tiles.ts";
+import { slabName, tilePath } from "../../src/cluster/protocol/tiles.ts";
 import { hasDask } from "../support/needs.ts";
 import { until } from "../support/until.ts";
 import { FaultSetting, foundTiles } from "./support/fault_setting.ts";
@@ -64,7 +64,7 @@ describe.runIf(await hasDask())("the tile store", () => {
     const started = await setting.beginHeld(cluster, {}, EARLY);
     const folder = started.run.job.folder!;
     await setting.gate.waiting(2);
-    const last = join(folder, slabFolder(3));
+    const last = join(folder, slabName(3));
     small.fill(last);
     setting.gate.open();
     await expect(started.table).rejects.toMatchObject({ name: "ResourceError", code: "E609" });

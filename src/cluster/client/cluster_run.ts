@@ -67,6 +67,8 @@ export class ClusterRun {
   #isDone = false;
   /** What a callback of the caller has thrown. */
   #thrown: { readonly error: unknown } | null = null;
+  /** Results that were taken. */
+  #taken = 0;
   #report: ClusterReport | null = null;
 
   /** @throws as `prepareJob`, `digestInputs` and `DatasetFolder.open`; ResourceError E609 if the store cannot be written. */
@@ -132,11 +134,10 @@ export class ClusterRun {
    * @throws the error of a task; ResourceError E607 to E613, E626; the signal's reason when aborted.
    */
   async *blocks(): AsyncGenerator<FactorBlock, void, void> {
-    const taken = { count: 0 };
     try {
       for (let attempt = 1; ; attempt++) {
         try {
-          yield* this.#attempt(taken);
+          yield* this.#attempt();
           await this.#dataset?.complete(this.#parts, this.#options.signal);
           this.#isDone = true;
           return;
@@ -174,7 +175,7 @@ export class ClusterRun {
     return this.job.source.path === null && this.job.exchange === "memory";
   }
 
-  async *#attempt(taken: { count: number }): AsyncGenerator<FactorBlock, void, void> {
+  async *#attempt(): AsyncGenerator<FactorBlock, void, void> {
     const { signal } = this.#options;
     signal?.throwIfAborted();
     const bridge = await this.#host.acquire(signal);
@@ -182,7 +183,7 @@ export class ClusterRun {
     const aborted = () => void leave(bridge);
     signal?.addEventListener("abort", aborted, { once: true });
     try {
-      yield* this.#onBridge(bridge, taken);
+      yield* this.#onBridge(bridge);
       this.#throwOfCallback();
     } catch (error) {
       isLost = error instanceof FactorloomError && LOST.has(error.code);
@@ -195,7 +196,7 @@ export class ClusterRun {
     }
   }
 
-  async *#onBridge(bridge: Bridge, taken: { count: number }): AsyncGenerator<FactorBlock, void, void> {
+  async *#onBridge(bridge: Bridge): AsyncGenerator<FactorBlock, void, void> {
     const { signal, onTasks, onHang, trace = false } = this.#options;
     const { digest, bytes } = packJob(this.job);
     const name = await bridge.claimName(`factorloom_${this.#id.slice(0, 8)}`);
@@ -212,7 +213,7 @@ export class ClusterRun {
       // An earlier abort had no tasks to cancel.
       signal?.throwIfAborted();
       await bridge.submit(digest, graph);
-      yield* this.#results(bridge, graph, taken);
+      yield* this.#results(bridge, graph);
       // The results are complete even if the cluster is lost now.
       this.#report = await bridge.workers(digest, { trace }).catch(() => null);
     } finally {
@@ -245,18 +246,14 @@ export class ClusterRun {
     return buildTaskGraph(this.job, { ...options, prefix, costNs, priority: this.#request.options.priority });
   }
 
-  async *#results(
-    bridge: Bridge,
-    { results }: TaskGraph,
-    taken: { count: number },
-  ): AsyncGenerator<FactorBlock> {
+  async *#results(bridge: Bridge, { results }: TaskGraph): AsyncGenerator<FactorBlock> {
     const places = resultPlaces(this.job);
     const reader = new ResultReader(this.job);
     const store = this.job.folder === null ? null : new TileStore(this.job, this.job.folder);
     // Results in a store have no buffers.
     const isEmpty = this.job.folder !== null && this.job.dataset === null;
     const asked: Promise<readonly Uint8Array[]>[] = [];
-    for (let index = taken.count, next = index; index < results.length; index++) {
+    for (let index = this.#taken, next = index; index < results.length; index++) {
       for (; next < results.length && next < index + RESULTS_AHEAD; next++) {
         const answer = bridge.gather(results[next]!, { isEmpty });
         answer.catch(() => {}); // it is awaited later
@@ -266,7 +263,7 @@ export class ClusterRun {
       const place = places[index]!;
       if (this.job.dataset !== null) this.#count(place, buffers);
       else yield* reader.read(place.slab, place.block, place, buffers);
-      taken.count = index + 1;
+      this.#taken = index + 1;
       this.#reportProgress(place.end);
       if (place.isLastOfSlab) store?.free(place.slab);
     }

@@ -15,7 +15,9 @@ import {
   type Piece,
   piecesRead,
   slabCount,
+  slabName,
   stageKind,
+  stageName,
   stagePartCount,
   stagesRead,
 } from "../protocol/tiles.ts";
@@ -37,7 +39,7 @@ export interface GraphOptions {
 const DEADLINE_SECONDS_MIN = 120;
 const DEADLINE_FACTOR = 50;
 
-type Draft = Omit<GraphTask, "urgency" | "isRestricted"> & { readonly slab: number };
+type Draft = Omit<GraphTask, "urgency" | "isRestricted"> & { readonly slab: number; readonly costNs: number };
 
 /**
  * The whole run as one graph. Slabs run one after the other, which limits the size of tiles; within a slab the task with
@@ -57,7 +59,7 @@ export function buildTaskGraph(job: ClusterJob, options: GraphOptions): TaskGrap
   }
   const { priority, resources, workers } = options;
   const isRestricted = restrictionOf(job, options.restrictedFactors);
-  const tasks = withUrgencies(builder.drafts, builder.costsNs).map((task) => {
+  const tasks = withUrgencies(builder.drafts).map((task) => {
     return { ...task, isRestricted: isRestricted(task) };
   });
   return { tasks, results, priority, resources, workers };
@@ -92,7 +94,6 @@ export function isGatheredByClient({ folder, dataset, warmUpRows }: ClusterJob):
 
 class GraphBuilder {
   readonly drafts: Draft[] = [];
-  readonly costsNs: number[] = [];
   readonly #job: ClusterJob;
   readonly #options: GraphOptions;
   /** Keys of tasks with several readers, by name. */
@@ -131,7 +132,7 @@ class GraphBuilder {
 
   #addReader(task: ClusterTask, slab: number, key: TaskKey, part: number): TaskKey {
     if (task.kind === "output" && isGatheredByClient(this.#job)) {
-      this.#add({ key, work: { kind: "barrier" }, dependencies: this.#filesOf(task, slab, part), slab }, 0);
+      this.#add({ key, work: { kind: "barrier" }, dependencies: this.#filesOf(task, slab, part), slab });
       return key;
     }
     if (this.#job.exchange === "memory") {
@@ -226,7 +227,7 @@ class GraphBuilder {
     if (known) return known;
     this.#shared.set(id, key);
     const [work, dependencies] = make();
-    this.#add({ key, work, dependencies: distinct(dependencies), slab }, 0);
+    this.#add({ key, work, dependencies: distinct(dependencies), slab });
     return key;
   }
 
@@ -241,10 +242,8 @@ class GraphBuilder {
     const deadlineSeconds =
       this.#options.taskTimeoutSeconds ?? Math.max(DEADLINE_SECONDS_MIN, DEADLINE_FACTOR * costNs * 1e-9);
     const work: GraphWork = { kind: "run", task, buffers };
-    this.#add(
-      { key, work, dependencies, slab, deadlineSeconds, preferredWorker: this.#preferredWorker(task) },
-      costNs,
-    );
+    const preferredWorker = this.#preferredWorker(task);
+    this.#add({ key, work, dependencies, slab, costNs, deadlineSeconds, preferredWorker });
     return key;
   }
 
@@ -255,13 +254,8 @@ class GraphBuilder {
     return task.part / partition.shardCount;
   }
 
-  #add(
-    draft: Omit<Draft, "deadlineSeconds" | "preferredWorker"> &
-      Partial<Pick<Draft, "deadlineSeconds" | "preferredWorker">>,
-    costNs: number,
-  ): void {
-    this.drafts.push({ deadlineSeconds: 0, preferredWorker: null, ...draft });
-    this.costsNs.push(costNs);
+  #add(draft: Pick<Draft, "key" | "work" | "dependencies" | "slab"> & Partial<Draft>): void {
+    this.drafts.push({ costNs: 0, deadlineSeconds: 0, preferredWorker: null, ...draft });
   }
 
   #partKey(stage: number, slab: number, part: number): TaskKey {
@@ -299,9 +293,6 @@ export function panelKey(prefix: string, slab: number, block: number): TaskKey {
   return [`${prefix}_${stageName(PANEL_STAGE)}-${slabName(slab)}`, block];
 }
 
-const stageName = (stage: number) => (stage === PANEL_STAGE ? "panel" : `stage${stage}`);
-const slabName = (slab: number) => `t${String(slab).padStart(6, "0")}`;
-
 function distinct(keys: readonly TaskKey[]): TaskKey[] {
   return [...new Map(keys.map((key) => [key.join(" "), key])).values()];
 }
@@ -309,10 +300,7 @@ function distinct(keys: readonly TaskKey[]): TaskKey[] {
 /**
  * Adds urgencies: earlier slabs first, then longer paths to the results. Drafts are in order of dependencies.
  */
-function withUrgencies(
-  drafts: readonly Draft[],
-  costsNs: readonly number[],
-): Omit<GraphTask, "isRestricted">[] {
+function withUrgencies(drafts: readonly Draft[]): Omit<GraphTask, "isRestricted">[] {
   const indices = new Map(drafts.map(({ key }, index) => [key.join(" "), index]));
   const inputs = drafts.map(({ dependencies, slab }) =>
     dependencies
@@ -320,9 +308,10 @@ function withUrgencies(
       // Tiles that the client brings are not tasks.
       .filter((index) => index !== undefined && (drafts[index] as Draft).slab === slab),
   ) as number[][];
+  const costsNs = drafts.map(({ costNs }) => costNs);
   const weights = criticalPathWeights(costsNs, inputs);
   const heaviest = weights.reduce((most, weight) => Math.max(most, weight), 1);
-  return drafts.map(({ slab, ...task }, index) => ({
+  return drafts.map(({ slab, costNs: _, ...task }, index) => ({
     ...task,
     urgency: (weights[index] as number) / (2 * heaviest) - slab,
   }));

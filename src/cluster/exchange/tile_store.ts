@@ -18,7 +18,7 @@ import {
   type Rows,
   rowsOfBlock,
   seriesCount,
-  slabFolder,
+  slabName,
   statePath,
   tileBytes,
   tilePath,
@@ -71,7 +71,7 @@ export class TileStore {
 
   /** @throws ResourceError E609 if the file cannot be created. */
   create(stage: number, slab: number, part: number): TileOutput {
-    const folder = join(this.#folder, slabFolder(slab));
+    const folder = join(this.#folder, slabName(slab));
     orFail(folder, () => makeFolderSync(folder));
     const names = { tile: tilePath(stage, slab, part), state: statePath(stage, slab, part) };
     return new StoredTile(this.#job, this.#folder, names, this.#writeBuffer);
@@ -92,12 +92,12 @@ export class TileStore {
       writeWhole(path, Buffer.from(String(slab)));
       this.#collected = slab;
     }
-    const folder = join(this.#folder, slabFolder(slab));
+    const folder = join(this.#folder, slabName(slab));
     try {
       for (const name of namesIn(folder)) {
         if (!name.endsWith(".state")) rmSync(join(folder, name), { force: true });
       }
-      if (slab > 0) removeFolder(join(this.#folder, slabFolder(slab - 1)));
+      if (slab > 0) removeFolder(join(this.#folder, slabName(slab - 1)));
     } catch (error) {
       throw writeFailure(folder, error);
     }

@@ -107,26 +107,29 @@ export function tileBytes(job: Shape, stage: number, slab: number, part: number)
 }
 
 const padded = (number: number, digits: number) => String(number).padStart(digits, "0");
-const nameOf = (stage: number) => (stage === PANEL_STAGE ? "panel" : `stage${stage}`);
 
-/** Folder of a slab in that of the run. */
-export function slabFolder(slab: number): string {
+export function stageName(stage: number): string {
+  return stage === PANEL_STAGE ? "panel" : `stage${stage}`;
+}
+
+/** Also its folder in that of the run. */
+export function slabName(slab: number): string {
   return `t${padded(slab, 6)}`;
 }
 
 /** Path of a tile in the folder of the run. */
 export function tilePath(stage: number, slab: number, part: number): string {
-  return `${slabFolder(slab)}/${nameOf(stage)}-${padded(part, 5)}.tile`;
+  return `${slabName(slab)}/${stageName(stage)}-${padded(part, 5)}.tile`;
 }
 
 /** Path of the state of a lanes stage after a slab. */
 export function statePath(stage: number, slab: number, shard: number): string {
-  return `${slabFolder(slab)}/${nameOf(stage)}-${padded(shard, 5)}.state`;
+  return `${slabName(slab)}/${stageName(stage)}-${padded(shard, 5)}.state`;
 }
 
 /** Path of the result of an independent slab: the factors that have values, `[rows x lanes]` each, then presence. */
 export function resultPath(slab: number): string {
-  return `${slabFolder(slab)}/result.bin`;
+  return `${slabName(slab)}/result.bin`;
 }
 
 /** Stages that a task reads, ascending; the panel for its presence only by `output`. */
