@@ -16,6 +16,7 @@ import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
 import type { ClusterHang } from "./cluster_hang.ts";
 import { type ConnectOptions, connectRequest } from "./connection.ts";
 import { readFrames, writeFrame } from "./pipe.ts";
+import { keepLastLines } from "./process_group.ts";
 import { pythonScript } from "./python.ts";
 
 export interface PythonVersions {
@@ -154,13 +155,13 @@ export class Bridge {
   /** Called for each operator that hangs, once. */
   onHang: (hang: ClusterHang) => void = () => undefined;
   readonly #child: ChildProcess;
-  readonly #lastLines: string[];
+  readonly #lastLines: readonly string[];
   readonly #pending = new Map<number, Pending>();
   #forgetSignal = (): void => undefined;
   #nextId = 1;
   #ended: Error | null = null;
 
-  private constructor(child: ChildProcess, versions: PythonVersions, lastLines: string[]) {
+  private constructor(child: ChildProcess, versions: PythonVersions, lastLines: readonly string[]) {
     this.#child = child;
     this.versions = versions;
     this.#lastLines = lastLines;
@@ -180,7 +181,7 @@ export class Bridge {
     signal?.throwIfAborted();
     const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
     const child = spawn(python, [pythonScript("bridge.py")], { env: environment });
-    const lastLines = keepLastLines(child);
+    const lastLines = keepLastLines([child.stderr], LAST_LINES_MAX);
     // The reader of stdout notices a broken pipe.
     child.stdin.on("error", () => undefined);
     child.on("error", () => undefined);
@@ -369,18 +370,6 @@ export class Bridge {
     this.#fail(signal.reason);
     this.#child.stdin!.end();
   }
-}
-
-function keepLastLines(child: ChildProcess): string[] {
-  const lines: string[] = [];
-  let rest = "";
-  child.stderr!.setEncoding("utf8").on("data", (text: string) => {
-    const parts = (rest + text).split("\n");
-    rest = parts.pop()!;
-    lines.push(...parts);
-    lines.splice(0, lines.length - LAST_LINES_MAX);
-  });
-  return lines;
 }
 
 /** Why the bridge ended before its first record. */

@@ -2,6 +2,7 @@ import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { createInterface } from "node:readline";
+import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
 
@@ -26,7 +27,7 @@ export class ProcessGroup {
   /** Resolves when the leader has ended, with a description of how. */
   readonly ended: Promise<string>;
   readonly #child: ChildProcess;
-  readonly #lines: string[] = [];
+  readonly #lines: readonly string[];
 
   private constructor(child: ChildProcess) {
     this.#child = child;
@@ -37,12 +38,7 @@ export class ProcessGroup {
       await Promise.race([closed, wait(LAST_LINES_MS, null, { ref: false })]);
       return signal === null ? `it ended with status ${code}` : `it was ended by ${signal}`;
     });
-    for (const output of [child.stdout!, child.stderr!]) {
-      createInterface({ input: output }).on("line", (line) => {
-        this.#lines.push(line);
-        if (this.#lines.length > LINES_MAX) this.#lines.shift();
-      });
-    }
+    this.#lines = keepLastLines([child.stdout!, child.stderr!], LINES_MAX);
     // The leader may end before we do.
     child.stdin!.on("error", () => {});
   }
@@ -83,6 +79,17 @@ export class ProcessGroup {
     // Orphans are not children of this process, so their end has to be polled.
     for (let round = 0; round < GRACE_MS / 10 && (await this.members()).length > 0; round++) await wait(10);
   }
+}
+
+/** The last lines that came from the streams so far. */
+export function keepLastLines(streams: readonly Readable[], most: number): readonly string[] {
+  const lines: string[] = [];
+  for (const input of streams)
+    createInterface({ input }).on("line", (line) => {
+      lines.push(line);
+      if (lines.length > most) lines.shift();
+    });
+  return lines;
 }
 
 /** All processes of the machine. */

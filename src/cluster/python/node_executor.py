@@ -104,16 +104,14 @@ class Executor:
 
         return self._within(seconds, exchange)
 
-    def kill(self, reason: str, after: float | None = None) -> bool:
-        """Kills the process, with `after` only if its deadline is earlier; returns whether this call killed it."""
+    def kill(self, reason: str, after: float | None = None) -> None:
+        """Kills the process, with `after` only if its deadline is earlier."""
         with self._lock:
             is_due = after is None or (self._deadline is not None and after > self._deadline)
-            if not is_due or self.killed_for is not None:
-                return False
-            self.killed_for = reason
-            # Also ends a stopped process; does nothing if the process has ended.
-            self.process.send_signal(signal.SIGKILL)
-            return True
+            if is_due and self.killed_for is None:
+                self.killed_for = reason
+                # Also ends a stopped process; does nothing if the process has ended.
+                self.process.send_signal(signal.SIGKILL)
 
     def end(self) -> None:
         """Kills the process and frees its pipes."""
