@@ -22,7 +22,7 @@ import { PLAN_PASS_NAMES } from "./plan/passes.ts";
 import { type ArgumentKind, checkArgument, hasAll, LIST, TEXT, TEXTS } from "./text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "./text/option_kinds.ts";
 import { renderDiagnostics, Source, type Span } from "./text/source.ts";
-import { nearestName } from "./text/suggest.ts";
+import { suggestion } from "./text/suggest.ts";
 
 /** Fields that formulas may use unless the caller names the panel's. */
 export const DEFAULT_FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount", "cap"] as const;
@@ -256,8 +256,7 @@ function withFieldsOf({ fields }: Dialect, panelFields: readonly string[]): stri
 const DIALECT_NAMES = Object.keys(DIALECTS);
 
 function remedyAmong(what: string, known: readonly string[], name: string): string {
-  const nearest = nearestName(name, known);
-  return nearest ? `did you mean ${nearest}?` : `${what}: ${known.join(", ")}`;
+  return suggestion(name, known, `${what}: ${known.join(", ")}`);
 }
 
 function chooseDialect(

@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.ts";
 import { kindOf } from "../text/argument_kinds.ts";
-import { nearestName } from "../text/suggest.ts";
+import { suggestion } from "../text/suggest.ts";
 import type { ParamValue } from "./param_value.ts";
 
 /**
@@ -59,9 +59,8 @@ export function paramWithoutValue(name: string, lacking = "value"): UsageError {
 }
 
 function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): UsageError {
-  const nearest = nearestName(name, declared.keys());
   const known = [...declared.keys()].join(", ") || "none";
-  const remedy = nearest ? `did you mean ${nearest}?` : `params of this file: ${known}`;
+  const remedy = suggestion(name, declared.keys(), `params of this file: ${known}`);
   return new UsageError("E503", `unknown param ${name}`, remedy);
 }
 

@@ -7,7 +7,7 @@ import { pruneDag } from "../dag/prune.ts";
 import { hideAbsent } from "../dag/row_members.ts";
 import { requireAmong } from "../data/panel/panel_source.ts";
 import { UsageError } from "../errors.ts";
-import { nearestName } from "../text/suggest.ts";
+import { suggestion } from "../text/suggest.ts";
 import { broughtFields } from "./has_row.ts";
 
 /** A factor of the output. */
@@ -104,7 +104,6 @@ export function columnsOf(dag: Dag): ColumnsRead {
 }
 
 function unknownFactor(name: string, known: readonly string[]): UsageError {
-  const nearest = nearestName(name, known);
-  const remedy = nearest ? `did you mean ${nearest}?` : `factors: ${known.slice(0, 12).join(", ")}`;
+  const remedy = suggestion(name, known, `factors: ${known.slice(0, 12).join(", ")}`);
   return new UsageError("E506", `no factor ${name} to select`, remedy);
 }

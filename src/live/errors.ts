@@ -4,7 +4,7 @@ import { DataError, ResourceError, UsageError } from "../errors.ts";
 import { checkpointForeign } from "../execution/checkpoint.ts";
 import { kindOf } from "../text/argument_kinds.ts";
 import { counted } from "../text/counted.ts";
-import { nearestName } from "../text/suggest.ts";
+import { nearestName, suggestion } from "../text/suggest.ts";
 
 export function timeNotAfter(time: string, last: string): DataError {
   return new DataError(
@@ -96,12 +96,8 @@ export function barColumnMissing(kind: "field" | "group column", name: string): 
 }
 
 export function groupColumnUnknown(column: string, known: ReadonlySet<string>): DataError {
-  const nearest = nearestName(column, known);
-  return new DataError(
-    "E377",
-    `the session has no group column ${column}`,
-    nearest ? `did you mean ${nearest}?` : `its group columns: ${[...known].join(", ") || "none"}`,
-  );
+  const remedy = suggestion(column, known, `its group columns: ${[...known].join(", ") || "none"}`);
+  return new DataError("E377", `the session has no group column ${column}`, remedy);
 }
 
 export function groupChanged(symbol: string, column: string): DataError {

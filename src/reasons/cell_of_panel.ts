@@ -2,7 +2,7 @@ import type { PanelSource } from "../data/panel/panel_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import { DataError } from "../errors.ts";
 import { rowsWithin } from "../evaluation/row_range.ts";
-import { nearestName } from "../text/suggest.ts";
+import { suggestion } from "../text/suggest.ts";
 
 const SHOWN_SYMBOLS_MAX = 8;
 
@@ -10,15 +10,9 @@ const SHOWN_SYMBOLS_MAX = 8;
 export function laneOf({ symbols }: Pick<PanelSource, "symbols">, symbol: string): number {
   const lane = symbols.indexOf(symbol);
   if (lane >= 0) return lane;
-  const nearest = nearestName(symbol, symbols);
   const shown = symbols.slice(0, SHOWN_SYMBOLS_MAX).join(", ");
-  throw new DataError(
-    "E345",
-    `the data have no symbol ${symbol}`,
-    nearest
-      ? `did you mean ${nearest}?`
-      : `symbols: ${shown}${symbols.length > SHOWN_SYMBOLS_MAX ? " ..." : ""}`,
-  );
+  const all = `symbols: ${shown}${symbols.length > SHOWN_SYMBOLS_MAX ? " ..." : ""}`;
+  throw new DataError("E345", `the data have no symbol ${symbol}`, suggestion(symbol, symbols, all));
 }
 
 /**

@@ -4,6 +4,12 @@ import { distance } from "fastest-levenshtein";
 const CANDIDATES_MAX = 20_000;
 const NAME_CHARACTERS_MAX = 64;
 
+/** Asks whether the known name nearest to a misspelt one is meant; `otherwise` if none is near enough. */
+export function suggestion(name: string, known: Iterable<string>, otherwise: string): string {
+  const nearest = nearestName(name, known);
+  return nearest ? `did you mean ${nearest}?` : otherwise;
+}
+
 /** The known name nearest to a misspelt one, if one is near enough. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > NAME_CHARACTERS_MAX) return undefined;

@@ -1,7 +1,7 @@
 import type { Dag } from "../../dag/dag.ts";
 import { pruneDag } from "../../dag/prune.ts";
 import { UsageError } from "../../errors.ts";
-import { nearestName } from "../../text/suggest.ts";
+import { suggestion } from "../../text/suggest.ts";
 import { mergedDag } from "../merged_dag.ts";
 
 const PUBLISHED = ["alpha101", "alpha158", "alpha360", "gtja191"];
@@ -37,11 +37,8 @@ export function formulaSet(name: string): FormulaSet {
   const [, base = name, count] = /^([a-z0-9]+):([1-9]\d{0,5})$/.exec(name) ?? [];
   if (SETS[base]) return { name, base, count: count === undefined ? null : Number(count) };
   const names = Object.keys(SETS);
-  const nearest = nearestName(base, names);
-  throw noSuchSet(
-    name,
-    nearest ? `did you mean ${nearest}?` : `there are ${names.join(", ")}, and parts of them such as all:200`,
-  );
+  const known = `there are ${names.join(", ")}, and parts of them such as all:200`;
+  throw noSuchSet(name, suggestion(base, names, known));
 }
 
 /**

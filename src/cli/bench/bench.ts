@@ -5,7 +5,7 @@ import { UsageError } from "../../errors.ts";
 import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
 import { counted } from "../../text/counted.ts";
-import { nearestName } from "../../text/suggest.ts";
+import { suggestion } from "../../text/suggest.ts";
 import { parseSomeNames } from "../terminal/formula_file.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
@@ -62,12 +62,8 @@ function findWorkload(workloads: readonly Workload[], name: string): Workload {
   const names = workloads.map((workload) => workload.name);
   const found = workloads.find((workload) => workload.name === name);
   if (found) return found;
-  const nearest = nearestName(name, names);
-  throw new UsageError(
-    "E518",
-    `no workload ${name}`,
-    nearest ? `did you mean ${nearest}?` : "`factorloom bench` lists all",
-  );
+  const remedy = suggestion(name, names, "`factorloom bench` lists all");
+  throw new UsageError("E518", `no workload ${name}`, remedy);
 }
 
 /** An option that changes nothing would let two different measurements look alike. */

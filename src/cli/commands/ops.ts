@@ -3,7 +3,7 @@ import { builtInRegistry } from "../../../operators/index.ts";
 import { UsageError } from "../../errors.ts";
 import { nullCausesText, type Operator, runsByReference, signatureOf } from "../../operator/definition.ts";
 import { declaredCauses } from "../../operator/null_causes.ts";
-import { nearestName } from "../../text/suggest.ts";
+import { suggestion } from "../../text/suggest.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
@@ -29,15 +29,9 @@ function findOperator(name: string): Operator {
   }
   const bySymbol = builtInRegistry.operators.find(({ symbol }) => symbol === name);
   if (bySymbol) return bySymbol;
-  const nearest = nearestName(name, [
-    ...builtInRegistry.names("native"),
-    ...builtInRegistry.names("alpha101"),
-  ]);
-  throw new UsageError(
-    "E509",
-    `no operator ${name}`,
-    nearest ? `did you mean ${nearest}?` : "`factorloom ops` lists all",
-  );
+  const known = [...builtInRegistry.names("native"), ...builtInRegistry.names("alpha101")];
+  const remedy = suggestion(name, known, "`factorloom ops` lists all");
+  throw new UsageError("E509", `no operator ${name}`, remedy);
 }
 
 function describe(operator: Operator) {

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
 import { type ErrorEntry, exampleText } from "../../error_catalogue/entry.ts";
 import { UsageError } from "../../errors.ts";
-import { nearestName } from "../../text/suggest.ts";
+import { suggestion } from "../../text/suggest.ts";
 import { print } from "./terminal.ts";
 
 /** Replaces Commander's help command by one that also explains error codes. */
@@ -32,9 +32,11 @@ async function help(program: Command, name: string | undefined): Promise<void> {
 
 /** An error for a name that the catalogue lacks. */
 export function unknownCode(name: string, what: string, known: readonly string[]): UsageError {
-  const nearest = nearestName(name, known);
-  const remedy = nearest ? `did you mean ${nearest}?` : "docs/errors.md lists all codes";
-  return new UsageError("E563", `no ${what} ${name}`, remedy);
+  return new UsageError(
+    "E563",
+    `no ${what} ${name}`,
+    suggestion(name, known, "docs/errors.md lists all codes"),
+  );
 }
 
 function entryText({ code, title, happened, toDo, example }: ErrorEntry): string {

@@ -3,7 +3,7 @@ import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument, type YAMLM
 import type { Diagnostic } from "../../errors.ts";
 import { EXIT_CODES, FactorloomError } from "../../errors.ts";
 import { renderDiagnostics, Source } from "../../text/source.ts";
-import { nearestName } from "../../text/suggest.ts";
+import { suggestion } from "../../text/suggest.ts";
 
 const MISTAKE = "E530";
 
@@ -92,7 +92,7 @@ export class ConfigNode {
     for (const pair of (this.#yaml as YAMLMap).items) {
       const { name, key, value } = this.#entry(pair);
       if (known.includes(name as K)) found[name as K] = value;
-      else key.wrong(`unknown key ${name}`, suggestion(name, known));
+      else key.wrong(`unknown key ${name}`, remedyAmong(name, known));
     }
     for (const key of required) {
       if (found[key] === undefined) this.wrong(`${key} is missing`, `add ${key}: ...`);
@@ -150,7 +150,7 @@ export class ConfigNode {
   oneOf<T extends string>(choices: readonly T[]): T | undefined {
     const text = this.text();
     if (text === undefined || choices.includes(text as T)) return text as T | undefined;
-    return this.wrong(`${text} is not a choice`, suggestion(text, choices));
+    return this.wrong(`${text} is not a choice`, remedyAmong(text, choices));
   }
 
   #entry(pair: Pair): { name: string; key: ConfigNode; value: ConfigNode } {
@@ -176,7 +176,6 @@ export class ConfigNode {
   }
 }
 
-function suggestion(name: string, known: readonly string[]): string {
-  const nearest = nearestName(name, known);
-  return nearest ? `did you mean ${nearest}?` : `one of: ${known.join(", ")}`;
+function remedyAmong(name: string, known: readonly string[]): string {
+  return suggestion(name, known, `one of: ${known.join(", ")}`);
 }
