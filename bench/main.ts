@@ -1,7 +1,8 @@
 /** `npm run bench -- NAME`: all that `factorloom bench` measures, and what only a checkout can. */
 import { Command } from "commander";
-import { addBench, COUNT_MAX, parseCountTo } from "../src/cli/bench/bench.ts";
+import { addBench } from "../src/cli/bench/bench.ts";
 import { prepare, runProgram } from "../src/cli/terminal/run_program.ts";
+import { COUNT_MAX, parseCountTo } from "../src/cli/terminal/whole_number.ts";
 import { packageVersion } from "../src/cluster/protocol/package_version.ts";
 import { addClusterBenches } from "./commands/cluster.ts";
 import { addDay } from "./commands/day.ts";

@@ -10,11 +10,10 @@ import { parseSomeNames } from "../terminal/formula_file.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
+import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
 import { addBudget } from "./budget.ts";
 import { addCalibrate } from "./calibrate.ts";
 import { addCompare } from "./compare.ts";
-
-export const COUNT_MAX = 999_999_999;
 
 export function addBench(program: Command): Command {
   // Options belong to the command that they stand behind: some commands below this one have the same ones.
@@ -35,8 +34,8 @@ export function addBench(program: Command): Command {
     .option("--json", "print as JSON, with a digest of every factor")
     .enablePositionalOptions()
     .action(runBench);
-  addCalibrate(bench, parseCountTo(COUNT_MAX));
-  addBudget(bench, parseCountTo(COUNT_MAX));
+  addCalibrate(bench);
+  addBudget(bench);
   addCompare(bench);
   return bench;
 }
@@ -132,15 +131,6 @@ function partsText(parts: NonNullable<BenchResult["parts"]>): string {
 
 function formatMs(ms: number): string {
   return ms < 1000 ? `${Number(ms.toPrecision(4))} ms` : `${(ms / 1000).toFixed(2)} s`;
-}
-
-export function parseCountTo(countMax: number): (text: string) => number {
-  return (text) => {
-    const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-    if (count < 1 || count > countMax)
-      throw new InvalidArgumentError(`A whole number from 1 to ${countMax}.`);
-    return count;
-  };
 }
 
 function parseShare(text: string): number {

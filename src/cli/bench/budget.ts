@@ -9,6 +9,7 @@ import { parseSomeNames } from "../terminal/formula_file.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
+import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
 
 const LANES_DEFAULT = [512, 1024, 2048, 4096, 5000];
 const LANES_MAX = 100_000;
@@ -23,7 +24,7 @@ interface BudgetFlags {
   readonly json?: true;
 }
 
-export function addBudget(bench: Command, parseCount: (text: string) => number): void {
+export function addBudget(bench: Command): void {
   bench
     .command("budget")
     .description("one-row calls over a grid of lanes, formula sets and threads: what fits into 100 ms")
@@ -38,7 +39,7 @@ export function addBudget(bench: Command, parseCount: (text: string) => number):
       "executor threads (default: one, and one per core)",
       parseCountsTo(THREADS_MAX),
     )
-    .option("--calls <count>", "calls that are measured in each cell", parseCount, 300)
+    .option("--calls <count>", "calls that are measured in each cell", parseCountTo(COUNT_MAX), 300)
     .option("--out <folder>", "write NAME.json and NAME.html there", "results")
     .option("--name <name>", "of the files (default: budget and the time)", parseFileName)
     .option("--json", "print as JSON, with the time of every call")

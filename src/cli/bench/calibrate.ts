@@ -3,6 +3,7 @@ import type { Calibration } from "../../evaluation/stored_costs.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
+import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
 
 interface CalibrateFlags {
   readonly lanes?: number;
@@ -10,11 +11,11 @@ interface CalibrateFlags {
   readonly json?: true;
 }
 
-export function addCalibrate(bench: Command, parseCount: (text: string) => number): void {
+export function addCalibrate(bench: Command): void {
   bench
     .command("calibrate")
     .description("measure what operators cost on this machine; engines then cut and order work by it")
-    .option("--lanes <count>", "instruments (default: 4096)", parseCount)
+    .option("--lanes <count>", "instruments (default: 4096)", parseCountTo(COUNT_MAX))
     .option("--out <file>", "store the costs there instead of where engines look for them")
     .option("--json", "print as JSON")
     .action(runCalibrate);

@@ -13,6 +13,7 @@ import { interruptionSignal } from "../terminal/interruption.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print, printNote } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
+import { parseCountTo } from "../terminal/whole_number.ts";
 
 interface LocalFlags {
   readonly workers: number;
@@ -44,8 +45,8 @@ export function addCluster(program: Command): void {
   cluster
     .command("local")
     .description("a Dask scheduler and workers on this machine, to try it, until Ctrl-C")
-    .option("--workers <count>", "worker processes", parseCount, 2)
-    .option("--threads <count>", "tasks that a worker runs at a time", parseCount, 1)
+    .option("--workers <count>", "worker processes", parseCountTo(THREADS_MAX), 2)
+    .option("--threads <count>", "tasks that a worker runs at a time", parseCountTo(THREADS_MAX), 1)
     .option(
       "--memory-limit <size>",
       "memory of a worker with its executors (default: four fifths of the machine's, divided by the workers)",
@@ -78,13 +79,6 @@ export function addCluster(program: Command): void {
     .option("--older-than <time>", "only what was not touched for this time: 30m, 12h, 7d", parseAge)
     .option("--dry-run", "say what would be removed, and remove nothing")
     .action(runClean);
-}
-
-function parseCount(text: string): number {
-  const count = /^\d{1,9}$/.test(text) ? Number(text) : 0;
-  if (count < 1 || count > THREADS_MAX)
-    throw new InvalidArgumentError(`A whole number from 1 to ${THREADS_MAX}.`);
-  return count;
 }
 
 function parseSaturation(text: string): number {

@@ -20,7 +20,7 @@ import { parseColumnNames, readFormulaFile } from "../terminal/formula_file.ts";
 import { collect, disabledPasses } from "../terminal/repeated_options.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import { parseCount } from "../terminal/whole_number.ts";
+import { parseCountTo } from "../terminal/whole_number.ts";
 
 /** More symbols than any market has. */
 const SYMBOLS_MAX = 10_000_000;
@@ -49,7 +49,7 @@ export function addExplain(program: Command): void {
     .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
     .addOption(
       new Option("--symbols <n>", "show the memory that a history and a session of n symbols take")
-        .argParser((text) => parseCount(text, 1, SYMBOLS_MAX))
+        .argParser(parseCountTo(SYMBOLS_MAX))
         .conflicts(["format", "passes"]),
     )
     .addOption(new Option("--passes", "show what each pass does to the graph").conflicts("format"))

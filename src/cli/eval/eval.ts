@@ -4,7 +4,7 @@ import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { parseSomeNames } from "../terminal/formula_file.ts";
 import { collect, collectAssignment } from "../terminal/repeated_options.ts";
-import { parseCount } from "../terminal/whole_number.ts";
+import { parseCountTo } from "../terminal/whole_number.ts";
 import { addClusterOptions } from "./cluster_options.ts";
 import { evaluateFile } from "./eval_run.ts";
 import { addRowOptions } from "./row_options.ts";
@@ -38,7 +38,7 @@ export function addRunOptions(command: Command): Command {
     .option("--params-by-time <path>", "table with a time column and params: replays history with them")
     .option("--from <time>", "first time of the output; the history before it still counts")
     .option("--to <time>", "last time of the output")
-    .option("--threads <count>", "executor threads (default: one per core)", parseThreads)
+    .option("--threads <count>", "executor threads (default: one per core)", parseCountTo(THREADS_MAX))
     .option(
       "--memory-limit <size>",
       "memory for columns, e.g. 4GiB (default: 60 % of the machine's)",
@@ -90,7 +90,7 @@ export function addEval(program: Command): void {
     .option(
       "--block-rows <count>",
       "times that are computed together (default: what suits memory)",
-      parseBlockRows,
+      parseCountTo(BLOCK_ROWS_MAX),
     )
     .addOption(
       new Option("--kernel <kind>", "compiled, or reference: slow, to check the others by")
@@ -104,6 +104,3 @@ export function addEval(program: Command): void {
     .option("--json", "print the summary as JSON")
     .action(evaluateFile);
 }
-
-const parseThreads = (text: string): number => parseCount(text, 1, THREADS_MAX);
-const parseBlockRows = (text: string): number => parseCount(text, 1, BLOCK_ROWS_MAX);
