@@ -6,6 +6,7 @@ import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
 import { counted } from "../../text/counted.ts";
 import { suggestion } from "../../text/suggest.ts";
+import { flagOf } from "../terminal/command_line.ts";
 import { parseSomeNames } from "../terminal/formula_file.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
@@ -69,12 +70,8 @@ function findWorkload(workloads: readonly Workload[], name: string): Workload {
 function refuseOptions({ name, takes }: Workload, options: BenchOptions): void {
   for (const option of Object.keys(options)) {
     if (takes.some((taken) => taken === option)) continue;
-    const flag = (key: string) => `--${key.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)}`;
-    throw new UsageError(
-      "E519",
-      `${name} knows no ${flag(option)}`,
-      `it takes ${takes.map(flag).join(", ")}`,
-    );
+    const remedy = `it takes ${takes.map(flagOf).join(", ")}`;
+    throw new UsageError("E519", `${name} knows no ${flagOf(option)}`, remedy);
   }
 }
 

@@ -6,7 +6,7 @@ import { counted } from "../../text/counted.ts";
 import { renderDiagnostic } from "../../text/source.ts";
 import { type CallOptions, compileOptions, pick, sourceOptions } from "../eval/call_options.ts";
 import { addPanelOptions } from "../eval/eval.ts";
-import { commandLineWrong } from "../terminal/command_line.ts";
+import { commandLineWrong, flagOf } from "../terminal/command_line.ts";
 import { parseColumnNames, readFormulaFile } from "../terminal/formula_file.ts";
 import { unknownCode } from "../terminal/help.ts";
 import { collect } from "../terminal/repeated_options.ts";
@@ -121,14 +121,8 @@ async function checkUniverse(program: Program, { fields, groups, universe }: Com
 }
 
 function refuseWithoutData(options: CheckOptions): void {
-  const flags = {
-    series: "series",
-    field: "field",
-    timeColumn: "time-column",
-    symbolColumn: "symbol-column",
-  };
-  for (const [name, flag] of Object.entries(flags)) {
-    if (options[name as keyof typeof flags] === undefined) continue;
-    throw commandLineWrong(`--${flag} says how --data is read, which is not given`, "add --data PATH");
+  for (const name of ["series", "field", "timeColumn", "symbolColumn"] as const) {
+    if (options[name] === undefined) continue;
+    throw commandLineWrong(`${flagOf(name)} says how --data is read, which is not given`, "add --data PATH");
   }
 }

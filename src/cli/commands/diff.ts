@@ -12,6 +12,7 @@ import {
   warnOfIdleUniverse,
 } from "../eval/call_options.ts";
 import { addOptionsBesideData } from "../eval/eval.ts";
+import { flagOf } from "../terminal/command_line.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
 import { print, terminalWidth } from "../terminal/terminal.ts";
@@ -78,10 +79,8 @@ async function diffTables(
   { tolerance, json: _, ...others }: DiffFileOptions,
 ): Promise<ResultDifference> {
   const [surplus] = Object.keys(others);
-  if (surplus !== undefined) {
-    const flag = surplus.replaceAll(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`);
-    throw incomparable(`--${flag} is for formula files, and ${fileA} is a result`);
-  }
+  if (surplus !== undefined)
+    throw incomparable(`${flagOf(surplus)} is for formula files, and ${fileA} is a result`);
   const { diffResults } = await import("../../difference/result_difference.ts");
   return await diffResults(fileA, fileB, { tolerance });
 }

@@ -3,6 +3,7 @@ import type { TlsFiles } from "../../cluster/bridge/connection.ts";
 import type { CutChoice } from "../../cluster/cut/cluster_job.ts";
 import { notOnCluster, onlyOnCluster } from "../../cluster/protocol/errors.ts";
 import { PRIORITY_MAX } from "../../evaluation/options.ts";
+import { flagOf } from "../terminal/command_line.ts";
 import { parseCount } from "../terminal/whole_number.ts";
 
 export interface TlsOptions {
@@ -31,27 +32,27 @@ export interface ClusterFlags extends TlsOptions {
   readonly node?: string;
 }
 
-/** Options of `--engine dask` only, by their names on the command line. */
-const CLUSTER_ONLY = {
-  scheduler: "--scheduler",
-  store: "--store",
-  createStore: "--create-store",
-  tlsCa: "--tls-ca",
-  tlsCert: "--tls-cert",
-  tlsKey: "--tls-key",
-  scatter: "--scatter",
-  cut: "--cut",
-  shardLanes: "--shard-lanes",
-  slabRows: "--slab-rows",
-  workers: "--workers",
-  resources: "--resources",
-  restrictedFactors: "--restricted-factors",
-  priority: "--priority",
-  taskTimeout: "--task-timeout",
-  timeout: "--timeout",
-  python: "--python",
-  node: "--node",
-} as const;
+/** Options of `--engine dask` only. */
+const CLUSTER_ONLY = [
+  "scheduler",
+  "store",
+  "createStore",
+  "tlsCa",
+  "tlsCert",
+  "tlsKey",
+  "scatter",
+  "cut",
+  "shardLanes",
+  "slabRows",
+  "workers",
+  "resources",
+  "restrictedFactors",
+  "priority",
+  "taskTimeout",
+  "timeout",
+  "python",
+  "node",
+] as const;
 
 /** @throws UsageError E616 for an option that does not apply to a cluster, E617 for one that applies to a cluster only. */
 export function checkEngineOptions(
@@ -68,9 +69,7 @@ export function checkEngineOptions(
     if (options.causes !== undefined) throw notOnCluster("--causes");
     return;
   }
-  for (const [name, option] of Object.entries(CLUSTER_ONLY)) {
-    if (options[name as keyof typeof CLUSTER_ONLY] !== undefined) throw onlyOnCluster(option);
-  }
+  for (const name of CLUSTER_ONLY) if (options[name] !== undefined) throw onlyOnCluster(flagOf(name));
   if (options.out !== undefined && isFolderName(options.out))
     throw onlyOnCluster(`--out ${options.out}, a folder,`);
 }
