@@ -3,9 +3,8 @@ import { formatTime } from "../../data/time/time_text.ts";
 import { counted } from "../../text/counted.ts";
 import { type DifferingCell, isBroken } from "../../verify/comparison.ts";
 import type { CheckResult, Verification } from "../../verify/verify.ts";
-import { formatMs } from "../eval/eval_summary.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import type { StepTimes } from "../trace/steps.ts";
+import { formatMs, type StepTimes, tenths, timesText } from "../trace/steps.ts";
 
 /** Factors that the table names for one check. */
 const NAMED_FACTORS_MAX = 3;
@@ -23,7 +22,7 @@ export function verifySummary(program: Program, verification: Verification, time
     threads,
     holds,
     checks: checks.map((check) => summariseCheck(check, verification)),
-    stagesMs: Object.fromEntries(Object.entries(times).map(([name, ms]) => [name, rounded(ms)])),
+    stagesMs: times,
   };
 }
 
@@ -50,7 +49,7 @@ function summariseCheck(check: CheckResult, verification: Verification) {
     miscounts,
     otherTimeCount,
     otherPresenceCount,
-    elapsedMs: rounded(check.elapsedMs),
+    elapsedMs: tenths(check.elapsedMs),
   };
 }
 
@@ -66,11 +65,8 @@ function placed({ row, lane, usual, other }: DifferingCell, { time, symbols }: V
 
 function shownValue(value: number): number | string | null {
   if (Number.isNaN(value)) return null;
-  return Number.isFinite(value) && !Object.is(value, -0)
-    ? value
-    : Object.is(value, -0)
-      ? "-0"
-      : String(value);
+  if (Object.is(value, -0)) return "-0";
+  return Number.isFinite(value) ? value : String(value);
 }
 
 export function verifyText(summary: Summary): string {
@@ -86,7 +82,6 @@ export function verifyText(summary: Summary): string {
   ]);
   const header = ["check", "cells", "differ", "bit-identical", "largest deviation", "time", "factors"];
   const broken = checks.filter(({ holds }) => holds === false);
-  const times = Object.entries(stagesMs).map(([name, ms]) => `${name} ${formatMs(ms)}`);
   return [
     formatTable(header, rows),
     "",
@@ -97,7 +92,7 @@ export function verifyText(summary: Summary): string {
       ? [`not wanted by their conditions: ${factorsNotWanted.join(", ")}`]
       : []),
     ...(factorsWithoutValue.length > 0 ? [`null throughout: ${factorsWithoutValue.join(", ")}`] : []),
-    `time: ${times.join(", ")}`,
+    `time: ${timesText(stagesMs)}`,
     verdict(summary),
   ].join("\n");
 }
@@ -173,8 +168,4 @@ function verdict({ checks, factorCount, factorsWithoutValue }: Summary): string 
 
 function sum<T>(items: readonly T[], of: (item: T) => number): number {
   return items.reduce((total, item) => total + of(item), 0);
-}
-
-function rounded(ms: number): number {
-  return Math.round(ms * 10) / 10;
 }

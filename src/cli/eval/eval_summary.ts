@@ -5,7 +5,7 @@ import type { FactorNulls, NullReport } from "../../reasons/null_report.ts";
 import { counted } from "../../text/counted.ts";
 import type { Statistics } from "../statistics/factor_statistics.ts";
 import type { FactorSummary } from "../statistics/statistics_table.ts";
-import type { StepTimes } from "../trace/steps.ts";
+import { type StepTimes, timesText } from "../trace/steps.ts";
 import { type ClusterSummary, clusterText } from "./cluster_summary.ts";
 import type { ShownRow } from "./shown_rows.ts";
 
@@ -66,7 +66,7 @@ export function summarise(
     tasks: countCalls(dag),
     nodesPruned: prunedTaskCount,
     factorsNotWanted: factors.filter(({ output }) => output === null).map(({ name }) => name),
-    stagesMs: Object.fromEntries(Object.entries(times).map(([name, ms]) => [name, Math.round(ms * 10) / 10])),
+    stagesMs: times,
     factors: factorSummaries(result).map(({ statistics, ...counts }) => ({
       ...counts,
       coverage: rowCount === 0 ? null : 1 - counts.nullCount / rowCount,
@@ -91,16 +91,10 @@ export function summaryText(summary: ReturnType<typeof summarise>, statistics: s
     `${summary.file}: ${counted(factors.length, "factor")} x ${counted(rowCount, "row")}`,
     `tasks: ${figure(summary.tasks)} unique of ${figure(summary.tasksBeforeSharing)} before sharing${pruned}`,
     ...(unwanted.length > 0 ? [`not wanted by their conditions: ${unwanted.join(", ")}`] : []),
-    `time: ${Object.entries(stagesMs)
-      .map(([name, ms]) => `${name} ${formatMs(ms)}`)
-      .join(", ")}`,
+    `time: ${timesText(stagesMs)}`,
     summary.out === null ? "no --out given: nothing was written" : `result: ${summary.out}`,
     ...(summary.cluster === undefined ? [] : [clusterText(summary.cluster)]),
     ...(summary.trace === undefined ? [] : [`trace: ${summary.trace}`]),
     ...(summary.report === undefined ? [] : [`report: ${summary.report}`]),
   ].join("\n");
-}
-
-export function formatMs(ms: number): string {
-  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
 }

@@ -2,7 +2,7 @@ import type ora from "ora";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import { Progress } from "../terminal/progress.ts";
 
-/** Wall time of each step in ms, in the order of the steps. */
+/** Wall time of each step in ms, to a tenth, in the order of the steps. */
 export type StepTimes = Record<string, number>;
 
 /** Start and end of a step, in ms since 1970. */
@@ -34,11 +34,27 @@ export class Steps {
   }
 
   get times(): StepTimes {
-    return Object.fromEntries(this.spans.map(({ name, startMs, endMs }) => [name, endMs - startMs]));
+    return Object.fromEntries(this.spans.map(({ name, startMs, endMs }) => [name, tenths(endMs - startMs)]));
   }
 
   /** @param share of the step that is done, 0..1 */
   show(share: number, what = ""): void {
     this.#progress.show(share, what);
   }
+}
+
+/** To a tenth of a ms. */
+export function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
+/** `read 12 ms, compile 1.20 s`. */
+export function timesText(times: StepTimes): string {
+  return Object.entries(times)
+    .map(([name, ms]) => `${name} ${formatMs(ms)}`)
+    .join(", ");
+}
+
+export function formatMs(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
 }
