@@ -1,4 +1,4 @@
-import { count, figureText, html, table } from "../shell/elements.client.ts";
+import { count, figureText, html, numeric, plotted, table } from "../shell/elements.client.ts";
 import { sidePage } from "../shell/side.client.ts";
 import { factorView } from "./factor_view.client.ts";
 import { overview } from "./overview.client.ts";
@@ -24,18 +24,7 @@ function passesView(): HTMLElement[] {
     ),
   );
   const rows = stages.map(({ name, tasks, lines: all }, i) => [name, tasks, i === 0 ? "" : all.length]);
-  const columns = [
-    { heading: "pass" },
-    { heading: "tasks after it", isNumber: true },
-    { heading: "lines changed", isNumber: true },
-  ];
-  const plot = html("div", {
-    class: "plot",
-    tabindex: 0,
-    role: "region",
-    "aria-label": "picture of the passes",
-  });
-  plot.append(stagePicture(stages));
+  const columns = [{ heading: "pass" }, numeric("tasks after it"), numeric("lines changed")];
   return [
     html("h1", {}, "Passes of the compiler"),
     html(
@@ -47,7 +36,7 @@ function passesView(): HTMLElement[] {
       html("kbd", {}, "]"),
       " go through them.",
     ),
-    html("figure", {}, plot),
+    plotted("picture of the passes", stagePicture(stages)),
     html("h2", {}, "Step by step"),
     html("div", { class: "steps", role: "group", "aria-label": "passes" }, ...steps),
     html(

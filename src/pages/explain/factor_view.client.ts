@@ -1,4 +1,13 @@
-import { bytesText, count, facts, figureText, html, limited, shortened } from "../shell/elements.client.ts";
+import {
+  bytesText,
+  count,
+  facts,
+  figureText,
+  html,
+  limited,
+  numeric,
+  shortened,
+} from "../shell/elements.client.ts";
 import { factorLinks } from "../shell/side.client.ts";
 import type { FactorData } from "./explain_data.ts";
 import { graphLegend, graphPicture } from "./pictures.client.ts";
@@ -136,10 +145,10 @@ function operationTable(factor: FactorData, select: (id: number) => void): HTMLE
     { heading: "operation" },
     { heading: "as written" },
     { heading: "line:column" },
-    { heading: "ns", isNumber: true },
+    numeric("ns"),
     { heading: "by reference" },
     { heading: "critical path" },
-    { heading: "factors", isNumber: true },
+    numeric("factors"),
   ];
   return limited(`Operations of ${factor.name}, the factor first`, columns, rows, 250);
 }

@@ -1,4 +1,14 @@
-import { bytesText, count, facts, figureText, html, limited, shortened } from "../shell/elements.client.ts";
+import {
+  bytesText,
+  count,
+  facts,
+  figureText,
+  html,
+  limited,
+  numeric,
+  plotted,
+  shortened,
+} from "../shell/elements.client.ts";
 import { factorLink, factorLinks } from "../shell/side.client.ts";
 import { SHARED_ROWS, sharedPicture } from "./pictures.client.ts";
 import { data, sourceOf } from "./words.client.ts";
@@ -60,22 +70,15 @@ function sharedSection(roomWidth: number): HTMLElement[] {
   const columns = [
     { heading: "expression" },
     { heading: "line:column" },
-    { heading: "factors", isNumber: true },
-    { heading: "ns", isNumber: true },
-    { heading: "ns saved", isNumber: true },
+    numeric("factors"),
+    numeric("ns"),
+    numeric("ns saved"),
     { heading: "needed by" },
   ];
-  const plot = html("div", {
-    class: "plot",
-    tabindex: 0,
-    role: "region",
-    "aria-label": "picture of what factors share",
-  });
-  plot.append(sharedPicture(data, roomWidth, sourceOf));
   return [
     heading,
     html("p", { class: "quiet" }, text),
-    html("figure", {}, plot),
+    plotted("picture of what factors share", sharedPicture(data, roomWidth, sourceOf)),
     limited("What factors share, by what sharing saves", columns, rows, 12),
   ];
 }
@@ -94,12 +97,11 @@ function factorTable(): HTMLElement {
     ...(hasPriorities ? [factor.priority] : []),
     ...(hasConditions ? [factor.when] : []),
   ]);
-  const number = (heading: string) => ({ heading, isNumber: true });
   const columns = [
     { heading: "factor" },
     { heading: "formula" },
     ...["operations", "ns", "shared", "rows before", "memory", ...(hasPriorities ? ["priority"] : [])].map(
-      number,
+      numeric,
     ),
     ...(hasConditions ? [{ heading: "when" }] : []),
   ];

@@ -19,48 +19,30 @@ function areaPath(shares: readonly (number | null)[], width: number, height: num
 
 const figure = (value: number): string => String(Math.round(value * 100) / 100);
 
-/** Shares of the values along time, small enough for a cell of a table. */
-export function coverageSpark(shares: readonly (number | null)[]): SVGElement {
-  const size = { class: "spark", width: 120, height: 20, viewBox: "0 0 120 20", "aria-hidden": "true" };
+/** A picture for a cell of a table. */
+function spark(kind: string, width: number, height: number, area: SVGElement): SVGElement {
   return svg(
     "svg",
-    size,
-    svg("rect", { class: "ground", width: 120, height: 20 }),
-    svg("path", { class: "area", d: areaPath(shares, 120, 20) }),
+    { class: `spark ${kind}`, width, height, viewBox: `0 0 ${width} ${height}`, "aria-hidden": "true" },
+    svg("rect", { class: "ground", width, height }),
+    area,
   );
+}
+
+/** Shares of the values along time. */
+export function coverageSpark(shares: readonly (number | null)[]): SVGElement {
+  return spark("", 120, 20, svg("path", { class: "area", d: areaPath(shares, 120, 20) }));
 }
 
 export function histogramSpark({ histogram: { counts } }: ValueData): SVGElement {
   const most = Math.max(...counts);
-  const size = { class: "spark", width: 96, height: 20, viewBox: "0 0 96 20", "aria-hidden": "true" };
-  const path = areaPath(
-    counts.map((count) => count / most),
-    96,
-    20,
-  );
-  return svg(
-    "svg",
-    size,
-    svg("rect", { class: "ground", width: 96, height: 20 }),
-    svg("path", { class: "area", d: path }),
-  );
+  const shares = counts.map((count) => count / most);
+  return spark("", 96, 20, svg("path", { class: "area", d: areaPath(shares, 96, 20) }));
 }
 
 /** A bar in a cell of a table, `share` of it filled. */
 export function shareBar(share: number, kind = ""): SVGElement {
-  const size = {
-    class: `spark ${kind}`,
-    width: 120,
-    height: 12,
-    viewBox: "0 0 120 12",
-    "aria-hidden": "true",
-  };
-  return svg(
-    "svg",
-    size,
-    svg("rect", { class: "ground", width: 120, height: 12 }),
-    svg("rect", { class: "area", width: figure(120 * share), height: 12 }),
-  );
+  return spark(kind, 120, 12, svg("rect", { class: "area", width: figure(120 * share), height: 12 }));
 }
 
 function frame(label: string, width: number, height: number, ...children: SVGElement[]): SVGElement {

@@ -1,4 +1,4 @@
-import { count, facts, html, shortened, table } from "../shell/elements.client.ts";
+import { count, facts, html, numeric, shortened, table } from "../shell/elements.client.ts";
 import { histogramPicture, shareBar } from "./charts.client.ts";
 import { coverageSection, sharesOf } from "./overview.client.ts";
 import type { FactorData, ValueData } from "./report_data.ts";
@@ -45,18 +45,12 @@ function histogramSection(factor: FactorData, values: ValueData, width: number):
   const text = `${isWhole ? `All ${count(finiteCount, "value")}` : sample}${beyond}.`;
   const edge = (i: number) => valueText(low + ((high - low) * i) / counts.length);
   const rows = counts.map((one, i) => [edge(i), edge(i + 1), whole(one), shareText(one, values.sampleCount)]);
-  const columns = [
-    { heading: "from", isNumber: true },
-    { heading: "to", isNumber: true },
-    { heading: "values", isNumber: true },
-    { heading: "share", isNumber: true },
-  ];
+  const columns = [numeric("from"), numeric("to"), numeric("values"), numeric("share")];
   return pictured("Histogram", text, histogramPicture(values, width), table("Histogram", columns, rows));
 }
 
 function nullSection({ nullCount, causes, sources }: FactorData): HTMLElement[] {
   if (nullCount === 0) return [html("p", {}, "No value is null.")];
-  const number = (heading: string) => ({ heading, isNumber: true });
   const byCause = causes.map(([cause, one]) => {
     const { title, meaning, remedy } = data.causes[cause]!;
     return [title, shareBar(one / nullCount), whole(one), shareText(one, nullCount), `${meaning} ${remedy}`];
@@ -74,8 +68,8 @@ function nullSection({ nullCount, causes, sources }: FactorData): HTMLElement[] 
       [
         { heading: "first cause" },
         { heading: "part" },
-        number("nulls"),
-        number("share"),
+        numeric("nulls"),
+        numeric("share"),
         { heading: "what it means, and what would give a value" },
       ],
       byCause,
@@ -87,8 +81,8 @@ function nullSection({ nullCount, causes, sources }: FactorData): HTMLElement[] 
         { heading: "sub-expression" },
         { heading: "line:column" },
         { heading: "first cause" },
-        number("nulls"),
-        number("share"),
+        numeric("nulls"),
+        numeric("share"),
       ],
       bySource,
     ),
@@ -102,6 +96,6 @@ function neededNodes(index: number): HTMLElement {
     msText(ms),
     factors.length === 1 ? "no other factor" : count(factors.length - 1, "other factor"),
   ]);
-  const columns = [{ heading: "node" }, { heading: "time", isNumber: true }, { heading: "needed by" }];
+  const columns = [{ heading: "node" }, numeric("time"), { heading: "needed by" }];
   return table("The nodes that it needs and that cost most, over the whole run", columns, rows);
 }

@@ -1,4 +1,4 @@
-import { type Child, count, facts, html, table } from "../shell/elements.client.ts";
+import { type Child, count, facts, html, numeric, table } from "../shell/elements.client.ts";
 import { factorLink } from "../shell/side.client.ts";
 import { type SortableRow, sortableTable } from "../shell/sortable.client.ts";
 import { coveragePicture, coverageSpark, histogramSpark, shareBar } from "./charts.client.ts";
@@ -65,24 +65,19 @@ export function coverageSection(
     const share = shares[point]!;
     return [time, whole(rows[point]!), share === null ? "" : shareText(share, 1)];
   });
-  const columns = [
-    { heading: "from" },
-    { heading: "rows", isNumber: true },
-    { heading: "coverage", isNumber: true },
-  ];
+  const columns = [{ heading: "from" }, numeric("rows"), numeric("coverage")];
   return pictured(heading, text, coveragePicture(shares, times, width), table(heading, columns, lines));
 }
 
 function factorTable(): HTMLElement {
   const hasInfinities = data.factors.some(({ infiniteCount }) => infiniteCount > 0);
-  const number = (heading: string) => ({ heading, isNumber: true });
   const columns = [
     { heading: "factor" },
-    number("coverage"),
+    numeric("coverage"),
     { heading: "over time" },
     { heading: "histogram" },
-    ...["min", "median", "max", "mean", "sd", "nulls"].map(number),
-    ...(hasInfinities ? [number("infinities")] : []),
+    ...["min", "median", "max", "mean", "sd", "nulls"].map(numeric),
+    ...(hasInfinities ? [numeric("infinities")] : []),
     { heading: "most nulls by" },
   ];
   const rows = data.factors.map((factor, i) => factorRow(factor, i, hasInfinities));
@@ -136,9 +131,9 @@ function causeSection(nullCount: number): HTMLElement[] {
   const columns = [
     { heading: "first cause" },
     { heading: "part" },
-    { heading: "nulls", isNumber: true },
-    { heading: "share", isNumber: true },
-    { heading: "factors", isNumber: true },
+    numeric("nulls"),
+    numeric("share"),
+    numeric("factors"),
     { heading: "what it means, and what would give a value" },
   ];
   return [table("Nulls of all factors by first cause", columns, rows)];

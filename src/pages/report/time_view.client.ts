@@ -1,4 +1,4 @@
-import { bytesText, count, facts, html, table } from "../shell/elements.client.ts";
+import { bytesText, count, facts, html, numeric, table } from "../shell/elements.client.ts";
 import { factorLinks } from "../shell/side.client.ts";
 import { sortableTable } from "../shell/sortable.client.ts";
 import { shareBar, timelinePicture } from "./charts.client.ts";
@@ -48,12 +48,7 @@ export function timeView(width: number): HTMLElement[] {
   function stepTable(): HTMLElement {
     const total = steps.reduce((sum, { ms }) => sum + ms, 0);
     const rows = steps.map(({ name, ms }) => [name, shareBar(ms / total), msText(ms), shareText(ms, total)]);
-    const columns = [
-      { heading: "step" },
-      { heading: "part" },
-      { heading: "time", isNumber: true },
-      { heading: "share", isNumber: true },
-    ];
+    const columns = [{ heading: "step" }, { heading: "part" }, numeric("time"), numeric("share")];
     return table("Steps in their order; counting nulls is for this page alone", columns, rows);
   }
 }
@@ -68,12 +63,7 @@ function timelineSection(width: number): HTMLElement {
   const rows = timeline.tracks.flatMap(({ name, works }) =>
     works.map(({ kind, ms }) => [name, WORKS[kind] ?? kind, msText(ms), shareText(ms, wallMs)]),
   );
-  const columns = [
-    { heading: "thread" },
-    { heading: "work" },
-    { heading: "time", isNumber: true },
-    { heading: "of the time shown", isNumber: true },
-  ];
+  const columns = [{ heading: "thread" }, { heading: "work" }, numeric("time"), numeric("of the time shown")];
   const text = `Each column of the picture is ${msText(timeline.binMs)}, filled as far as the thread was busy. eval --trace has every part.`;
   const section = pictured(
     "What every thread did",
@@ -89,17 +79,16 @@ function nodeTable(): HTMLElement {
   const { nodes, factors } = data;
   const totalMs = nodes.reduce((sum, { ms }) => sum + ms, 0);
   const most = Math.max(...nodes.map(({ ms }) => ms), Number.MIN_VALUE);
-  const number = (heading: string) => ({ heading, isNumber: true });
   const columns = [
     { heading: "values it gives" },
     { heading: "part" },
-    number("time"),
-    number("share"),
-    number("memory"),
+    numeric("time"),
+    numeric("share"),
+    numeric("memory"),
     { heading: "kind" },
-    number("tasks"),
-    number("parts run"),
-    number("factors"),
+    numeric("tasks"),
+    numeric("parts run"),
+    numeric("factors"),
     { heading: "needed by" },
   ];
   const rows = nodes.map((node) => {

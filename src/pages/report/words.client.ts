@@ -1,4 +1,4 @@
-import { html, readData } from "../shell/elements.client.ts";
+import { html, plotted, readData } from "../shell/elements.client.ts";
 import type { FactorData, ReportData } from "./report_data.ts";
 
 /** What the page says of values, shares and places. */
@@ -38,17 +38,12 @@ export function oneLine(formula: string): string {
 
 /** A heading with the picture below it and what it shows in a table that opens. */
 export function pictured(heading: string, text: string, picture: Element, table: HTMLElement): HTMLElement {
-  const plot = html(
-    "div",
-    { class: "plot", tabindex: 0, role: "region", "aria-label": `picture: ${heading}` },
-    picture,
-  );
   return html(
     "section",
     {},
     html("h2", {}, heading),
     html("p", { class: "quiet" }, text),
-    html("figure", {}, plot),
+    plotted(`picture: ${heading}`, picture),
     html("details", {}, html("summary", {}, "The same as a table"), table),
   );
 }

@@ -42,6 +42,9 @@ export interface Column {
   readonly isNumber?: boolean;
 }
 
+/** A column of numbers. */
+export const numeric = (heading: string): Column => ({ heading, isNumber: true });
+
 /** A table that scrolls by itself where it is wider than the page. */
 export function table(
   caption: string,
@@ -64,6 +67,12 @@ export function table(
       html("tbody", {}, ...body),
     ),
   );
+}
+
+/** A picture that scrolls by itself where it is larger than the page. */
+export function plotted(label: string, picture: Element): HTMLElement {
+  const attributes = { class: "plot", tabindex: 0, role: "region", "aria-label": label };
+  return html("figure", {}, html("div", attributes, picture));
 }
 
 export function facts(pairs: readonly (readonly [string, string])[]): HTMLElement {
