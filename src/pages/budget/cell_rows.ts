@@ -1,4 +1,5 @@
 import type { BudgetCell } from "../../bench/budget/cell.ts";
+import { counted } from "../../text/counted.ts";
 import { PLOT_Y, text } from "./svg.ts";
 
 const ROW_HEIGHT = 17;
@@ -29,7 +30,7 @@ export function cellRows(cells: readonly BudgetCell[]): CellRows {
   const labels: string[] = [];
   for (const [set, group] of Map.groupBy(cells, ({ formulas }) => formulas)) {
     y += GROUP_HEIGHT;
-    const heading = `${set}: ${formulasText(group[0]!.factors)}`;
+    const heading = `${set}: ${counted(group[0]!.factors, "formula")}`;
     labels.push(text(12, y - 8, heading, { class: "strong" }));
     for (const cell of group) {
       rows.push({ cell, y: y + ROW_HEIGHT / 2 });
@@ -41,9 +42,5 @@ export function cellRows(cells: readonly BudgetCell[]): CellRows {
 }
 
 export const placeText = ({ lanes, threads }: BudgetCell): string => {
-  return `${lanes.toLocaleString("en")} lanes, ${threadsText(threads)}`;
+  return `${lanes.toLocaleString("en")} lanes, ${counted(threads, "thread")}`;
 };
-
-export const threadsText = (threads: number): string => `${threads} thread${threads === 1 ? "" : "s"}`;
-
-const formulasText = (count: number): string => `${count} formula${count === 1 ? "" : "s"}`;

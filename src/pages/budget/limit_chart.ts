@@ -2,7 +2,8 @@ import { type ScaleLogarithmic, scaleLog } from "d3-scale";
 import { area } from "d3-shape";
 import type { BudgetCell } from "../../bench/budget/cell.ts";
 import type { Limit } from "../../bench/budget/limit.ts";
-import { placeText, threadsText } from "./cell_rows.ts";
+import { counted } from "../../text/counted.ts";
+import { placeText } from "./cell_rows.ts";
 import {
   type Chart,
   COLOURS,
@@ -44,7 +45,7 @@ export function limitChart(cells: readonly BudgetCell[], limits: readonly Limit[
     const left = LEFT + index * (WIDTH + GAP);
     const x = scaleLog(ends(limits.map(({ lanes }) => lanes)), [left, left + WIDTH]);
     return panel(
-      { x, y, budgetMs, title: threadsText(count) },
+      { x, y, budgetMs, title: counted(count, "thread") },
       measured.filter((cell) => cell.threads === count),
       limits.filter((limit) => limit.threads === count),
     );

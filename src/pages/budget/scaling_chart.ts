@@ -1,7 +1,7 @@
 import { scaleLinear } from "d3-scale";
 import { line as path } from "d3-shape";
 import type { BudgetCell } from "../../bench/budget/cell.ts";
-import { threadsText } from "./cell_rows.ts";
+import { counted } from "../../text/counted.ts";
 import { type Chart, chart, colourOf, EDGE, element, figure, line, mark, PLOT_Y, text } from "./svg.ts";
 
 const WIDTH = 170;
@@ -46,7 +46,7 @@ export function scalingChart(cells: readonly BudgetCell[]): Chart | null {
   });
   const entries = sets.map((label, series) => ({ label, drawing: seriesMark(series) }));
   const ideal = { label: "not measured: if every thread were as fast", drawing: line(-8, 0, 8, 0, IDEAL) };
-  const baseline = threadsText(fewest);
+  const baseline = counted(fewest, "thread");
   const middle = `translate(16 ${PLOT_Y + 20 + HEIGHT / 2}) rotate(-90)`;
   return chart(
     {
@@ -113,9 +113,10 @@ function panel(
         ({ threads }) => x(threads),
         ({ speedup }) => y(speedup),
       )(points as Speedup["points"][number][])!;
-      const marks = points.map(({ threads, speedup }) =>
-        mark(x(threads), y(speedup), series, `${set}, ${threadsText(threads)}: ${figure(speedup)} times`),
-      );
+      const marks = points.map(({ threads, speedup }) => {
+        const title = `${set}, ${counted(threads, "thread")}: ${figure(speedup)} times`;
+        return mark(x(threads), y(speedup), series, title);
+      });
       return (
         element("path", { d: curve, fill: "none", stroke: colourOf(series), "stroke-width": 2 }) +
         marks.join("")
