@@ -337,10 +337,11 @@ const PLUS_ONE = {
 
 test.each([
   [{}, "a name is lower-case letters, digits and _"],
-  [{ name: "twice" }, "parameters is a list"],
-  [{ name: "twice", parameters: [] }, "examples is a list"],
-  [{ name: "twice", parameters: [], examples: [] }, "unit is same, none or other"],
-  [{ name: "twice", parameters: [], examples: [], unit: "price" }, "unit is same, none or other"],
+  [{ name: "twice" }, "axis is one of elementwise, rolling"],
+  [{ name: "twice", axis: "rolling" }, "parameters is a list"],
+  [{ ...PLUS_ONE, result: "serie" }, "result is series or condition, got a string"],
+  [{ ...PLUS_ONE, unit: "price" }, "unit is same or none or other, got a string"],
+  [{ ...PLUS_ONE, examples: undefined }, "examples is a list, got undefined"],
   [PLUS_ONE, "nullWhere says where it has no value: { domain: (x) => x < 0 }, say, or {} for nowhere"],
   [
     { ...PLUS_ONE, nullWhere: null },

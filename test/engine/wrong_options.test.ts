@@ -162,7 +162,7 @@ test("operators of compile are definitions of operators", () => {
     "E528 defineOperator takes the definition of an operator, got a number",
   );
   expect(() => compile("a = close", { operators: [wrong({ name: "one" })] })).toThrow(
-    "E549 operator one: parameters is a list",
+    "E549 operator one: axis is one of elementwise, rolling",
   );
 });
 
