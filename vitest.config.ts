@@ -20,7 +20,7 @@ const testTimeout = isLong ? 60 * MINUTE_MS : 5 * MINUTE_MS;
 // Command lines, executors and threads of the tests load the same modules thousands of times: a third of their work.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled_modules");
 
-/** Tests that share a process and its modules one after the other: loading these anew for each file is half of their work. */
+/** Tests that share a process and its modules one after the other: loading them again for each file is half of their work. */
 const quick = {
   extends: true as const,
   test: {

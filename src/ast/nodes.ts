@@ -2,11 +2,11 @@ import { UsageError } from "../errors.ts";
 import {
   type ElementwiseDefinition,
   type KernelOperator,
+  numberGiven,
   referenceCell,
   type Settings,
   type ValueType,
 } from "../operator/definition.ts";
-import { kindOf } from "../text/argument_kinds.ts";
 import type { Span } from "../text/source.ts";
 
 /**
@@ -91,9 +91,7 @@ export function callNode(
  */
 export function foldedConstant(operator: Readonly<ElementwiseDefinition>, values: readonly number[]): number {
   try {
-    const value = referenceCell(operator, values);
-    if (typeof value === "number") return value;
-    throw new TypeError(`its reference gives ${kindOf(value)}, not a number`);
+    return numberGiven(referenceCell(operator, values));
   } catch (error) {
     const problem = `operator ${operator.name} fails on ${values.join(", ")}: ${String(error)}`;
     throw new UsageError("E558", problem, "return NaN for values without a result", { cause: error });

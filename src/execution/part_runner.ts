@@ -2,10 +2,9 @@ import { loadOperators } from "../../operators/files.ts";
 import type { Block } from "../kernel/memory/kernel_set.ts";
 import { arenaOf } from "../kernel/memory/plan_arena.ts";
 import { NodeRunner, type NodeStart } from "../kernel/run/node_runner.ts";
-import { type KernelOperator, readsWholeRows } from "../operator/definition.ts";
+import { type KernelOperator, numberGiven, readsWholeRows } from "../operator/definition.ts";
 import { Registry } from "../operator/registry.ts";
 import { unpackOperator } from "../operator/transfer.ts";
-import { kindOf } from "../text/argument_kinds.ts";
 import { OperatorError } from "./plan_failures.ts";
 import type { PlanData } from "./protocol.ts";
 
@@ -44,8 +43,7 @@ function blaming(operator: KernelOperator): KernelOperator {
     try {
       const value = reference(...args);
       // Compiled code takes a number, and would make one of anything else, such as NaN of a promise.
-      if (fillsOutput || typeof value === "number") return value;
-      throw new TypeError(`its reference gives ${kindOf(value)}, not a number`);
+      return fillsOutput ? value : numberGiven(value);
     } catch (error) {
       throw new OperatorError(operator.name, error);
     }

@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.ts";
-import { type ArgumentKind, checkArgument, hasAll } from "../text/argument_kinds.ts";
+import { type ArgumentKind, checkArgument, hasAll, kindOf } from "../text/argument_kinds.ts";
 import { problemOfKinds } from "./definition_kinds.ts";
 import type { CellBuilder, RowBuilder, Value } from "./lowering.ts";
 import { declaredCauses, NULL_CAUSES, type NullWhere, problemOfNullWhere } from "./null_causes.ts";
@@ -354,6 +354,12 @@ export function isSeriesLike(kind: ParameterKind): boolean {
 export function referenceCell(operator: Readonly<ElementwiseDefinition>, cells: readonly number[]): number {
   if (!operator.seesNulls && cells.some(Number.isNaN)) return Number.NaN;
   return operator.reference(...cells);
+}
+
+/** What a reference has given, which a caller's may make anything. @throws TypeError for what is no number. */
+export function numberGiven(value: unknown): number {
+  if (typeof value === "number") return value;
+  throw new TypeError(`its reference gives ${kindOf(value)}, not a number`);
 }
 
 /** How an operator is called, e.g. `ts_mean(x, d)` or `x + y`. */

@@ -1,6 +1,6 @@
 import { UsageError } from "../errors.ts";
 import { type ArgumentKind, checkArgument, isRecord } from "./argument_kinds.ts";
-import { nearestName } from "./suggest.ts";
+import { suggestion } from "./suggest.ts";
 
 /**
  * The kind of each option of a type, null for one that the callee checks itself: one that is missing or unknown does not
@@ -25,9 +25,8 @@ export function checkedOptions<Options extends object>(
   checkArgument(callee, given, { what: "an object of options", fits: isRecord, remedy: names() });
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(kinds, name));
   if (unknown !== undefined) {
-    const nearest = nearestName(unknown, Object.keys(kinds));
-    const message = `unknown option ${unknown} of ${callee}`;
-    throw new UsageError("E527", message, nearest ? `did you mean ${nearest}?` : names());
+    const remedy = suggestion(unknown, Object.keys(kinds), names());
+    throw new UsageError("E527", `unknown option ${unknown} of ${callee}`, remedy);
   }
   const checked: Partial<Options> = {};
   for (const name of Object.keys(kinds) as (keyof Options & string)[]) {

@@ -2,7 +2,7 @@ import { accessSync, constants } from "node:fs";
 import { inspect } from "node:util";
 import { EVALUATE_OPTIONS, type EvaluateOptions } from "../../evaluation/options.ts";
 import { checkHang, type HangOptions } from "../../execution/watch/hang_watch.ts";
-import { FLAG, FUNCTION, isRecord, SIGNAL, TEXTS } from "../../text/argument_kinds.ts";
+import { type ArgumentKind, FLAG, FUNCTION, isRecord, SIGNAL, TEXTS } from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import type { ClusterProgress } from "../bridge/bridge.ts";
 import type { ClusterHang } from "../bridge/cluster_hang.ts";
@@ -107,10 +107,7 @@ const CLUSTER_EVALUATE_OPTIONS: OptionKinds<ClusterEvaluateOptions> = {
 };
 
 /** What an option may be; undefined is always possible. */
-interface OptionKind {
-  readonly fits: (given: unknown) => boolean;
-  readonly remedy: string;
-}
+type OptionKind = Pick<ArgumentKind, "fits" | "remedy">;
 
 const TEXT: OptionKind = {
   fits: (given) => typeof given === "string" && given !== "",

@@ -31,7 +31,7 @@ export function frameParts(record: object, buffers: readonly Uint8Array[] = []):
 /**
  * Reads the next frame of a pipe. @throws InternalError for bytes that are not a frame.
  *
- * @param readExactly reads so many bytes into memory that is aligned for doubles
+ * @param readExactly reads that number of bytes into memory that is aligned for doubles
  */
 export function readFrame<Record>(readExactly: (bytes: number) => Uint8Array): Frame<Record> {
   const first = readExactly(HEAD_BYTES);
