@@ -97,6 +97,8 @@ class ExecutorPool(WorkerPlugin):
                 if changed is not None:
                     raise coded("E627", self.worker.address, changed)
                 self._command = [self._node_path(), os.path.join(bundle.folder, self.entry)]
+                # The first tasks may begin before the watch looks.
+                self._watch_memory()
 
     def _wait_for_bundle(self) -> Any:
         """The bundle once it is unpacked: another client may be sending it, or the worker may have just joined."""

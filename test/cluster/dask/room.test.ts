@@ -42,11 +42,12 @@ def end(*names):
 
 async function seen(script: string): Promise<string[]> {
   const { path } = await findPython();
-  const { stdout } = await promisify(execFile)(path, ["-B", "-c", SETTING + script, PYTHON]);
+  const args = ["-B", "-c", SETTING + script, PYTHON, process.execPath];
+  const { stdout } = await promisify(execFile)(path, args);
   return stdout.trim().split("\n");
 }
 
-describe.runIf(await hasDask())("room for tasks of a worker", () => {
+describe.runIf(await hasDask()).concurrent("room for tasks of a worker", () => {
   test("while memory is short one task runs at a time", async () => {
     const script = `
 begin("a"); begin("b"); at("ab")
@@ -79,5 +80,31 @@ begin("x", is_alone=True, look=unwanted); threads[-1].join(60)
 begin("b"); at("ab")
 end("a", "b"); at("")`;
     expect(await seen(script)).toEqual(["a", "ab", "-"]);
+  });
+
+  test("the first tasks of a worker find its memory read", async () => {
+    const script = `
+import os
+from types import SimpleNamespace
+import executor_pool
+
+os.environ["FACTORLOOM_MEMORY_PAUSE"] = "0.001"
+executor_pool.WATCH_SECONDS = 60
+bundle = SimpleNamespace(folder=".", problem="", changed=lambda: None)
+worker = SimpleNamespace(
+    plugins={"bundle": bundle},
+    state=SimpleNamespace(nthreads=2),
+    metrics={},
+    memory_manager=SimpleNamespace(memory_limit=10**9),
+)
+pool = executor_pool.ExecutorPool("executors", "bundle", "executor.js", sys.argv[2], {}, None)
+pool.setup(worker)
+pool.prepare()
+room = pool._room
+begin("a"); at("a")
+begin("b"); at("a")
+end("a"); at("b")
+end("b"); at("")`;
+    expect(await seen(script)).toEqual(["a", "a", "b", "-"]);
   });
 });
