@@ -43,7 +43,7 @@ test("programs differ as their results do, on real bars", async () => {
     .replaceAll("alpha050 = ", "alpha050b = ")
     .replace("sum(adv10, 49.6054)", "sum(adv10, 50.6054)");
   const b = compile(other, { groups });
-  const options = { from: "2015-01-01", to: "2016-12-31" };
+  const options = { from: "2016-01-01", to: "2016-12-31" };
   const files = [
     await resultFile("a.arrow", a, panel, options),
     await resultFile("b.arrow", b, panel, options),

@@ -95,7 +95,7 @@ describe("many calls at once", () => {
       fc.asyncProperty(sets, optionSets, async (drawn, options) => {
         await expectSameAsAlone(program, bars, drawn as Params[], options);
       }),
-      { numRuns: 12 },
+      { numRuns: 6 },
     );
   });
 

@@ -12,7 +12,7 @@ import { byReference, dagOf, firstDifference, hasCode, type Trial } from "./tria
 // For longer searches: KERNEL_RUNS=50 KERNEL_SEED=7 vitest run test/kernel/compiled_bits.generated.test.ts
 const SEED = Number(process.env["KERNEL_SEED"] ?? 1);
 const RUNS = Number(process.env["KERNEL_RUNS"] ?? trialCount(1, 6));
-const CALLS = 3;
+const CALLS = trialCount(2, 3);
 const TIMEOUT_MS = 300_000 + 1000 * RUNS;
 
 /** Without bias: a few runs with mostly tiny panels would find little. */

@@ -30,7 +30,7 @@ import {
 
 /** Replaying real bars row by row gives the bits of `evaluate` over the whole history, whatever happens meanwhile. */
 
-const ROWS = 240;
+const ROWS = 160;
 const random = new Seeded();
 const SEED = random.seed;
 

@@ -13,7 +13,7 @@ import { type LifeCounts, RandomLife } from "./random_life.ts";
  * where bars are revised, pushes aborted and programs updated.
  */
 
-const SCHEDULES = trials(4, 1000);
+const SCHEDULES = trials(3, 1000);
 const HABITS = { conditionShare: 0.9, changeShares: [1, 0.3, 0.1, 0.03], barsMost: 110 };
 
 let engines: Engine[];

@@ -40,8 +40,6 @@ test("stdout holds the result as CSV, JSON lines or an Arrow stream, stderr the 
   const csv = evaluate(call);
   expect([csv.status, csv.text]).toEqual([0, CSV]);
   expect(csv.stderr).toContain("a.factors: 2 factors x 6 rows");
-  const infinite = evaluate([...call, "--keep-inf"]).text.split("\n");
-  expect(infinite.slice(3, 5)).toEqual(["2020-01-02,A,0.75,inf", "2020-01-02,B,0.75,-inf"]);
   const lines = evaluate([...call, "--format", "jsonl", "--keep-inf"])
     .text.trimEnd()
     .split("\n");
@@ -60,9 +58,8 @@ test("stdout holds the result as CSV, JSON lines or an Arrow stream, stderr the 
 
 test("stdin holds bars or formulas", () => {
   const path = join(folder, "result.parquet");
-  expect(evaluate(["a.factors", "--data", "bars.csv", "--out", path]).status).toBe(0);
-  for (const input of [BARS, gzipSync(BARS)])
-    expect(evaluate(["a.factors", "--data", "-", "--out", "-"], input).text).toBe(CSV);
+  expect(evaluate(["a.factors", "--data", "-", "--out", path], BARS).status).toBe(0);
+  expect(evaluate(["a.factors", "--data", "-", "--out", "-"], gzipSync(BARS)).text).toBe(CSV);
   const again = evaluate(["--expr", "a > 0.5", "--data", "-", "--out", "-"], readFileSync(path));
   expect(again.text.split("\n").slice(0, 3)).toEqual([
     "date,symbol,expr",

@@ -195,8 +195,10 @@ describe("the lock", () => {
 function holder(folder: string, under: readonly string[]): ChildProcess {
   const module = join(import.meta.dirname, "../../../src/jobs/journal/journal_lock.ts");
   const script = `const { JournalLock } = await import(${JSON.stringify(module)});
-    setInterval(() => {}, 1000);
-    await JournalLock.take(${JSON.stringify(folder)}).then(() => console.log("held"), (error) => console.log(error.code));`;
+    const lock = await JournalLock.take(${JSON.stringify(folder)}).catch((error) => error);
+    console.log(lock.code ?? "held");
+    // A lock that nothing refers to is collected, and free.
+    setInterval(() => lock, 1000);`;
   const [command, ...rest] = [...under, process.execPath, "--input-type=module", "-e", script];
   return spawn(command!, rest, { stdio: ["ignore", "pipe", "inherit"] });
 }

@@ -27,7 +27,7 @@ test("the newest cells of a session have the explanations that the history gives
   await using session = await engine.open(program, { warmup: panel, retainRows: 600 });
   const time = dayOf(panel.rowCount - 1);
   const random = new Seeded();
-  for (let i = 0; i < 3; i++) {
+  for (let i = 0; i < 2; i++) {
     const { name: factor } = program.factors[random.below(program.factors.length)]!;
     const symbol = panel.symbols[random.below(panel.laneCount)]!;
     const what = `seed ${random.seed}: ${factor} of ${symbol}`;

@@ -4,6 +4,7 @@ import { builtInRegistry } from "../../operators/index.ts";
 import { publishedText } from "../../src/bench/open_formulas.ts";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { type CostChoice, type CostModel, compile, Engine } from "../../src/index.ts";
+import { trials } from "../support/trials.ts";
 
 const panel = syntheticPanel({ lanes: 29, rows: 90, nullShare: 0.02 });
 const program = compile(publishedText("alpha101"), { groups: ["sector"] });
@@ -48,7 +49,7 @@ describe("costs", () => {
         const costs = modelOf((index) => ns[index % ns.length] as number);
         expect(await evaluate(costs, threads, blockRows)).toEqual(usual);
       }),
-      { numRuns: 5 },
+      { numRuns: trials(2, 40) },
     );
   });
 
