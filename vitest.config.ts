@@ -11,7 +11,7 @@ const isLong = process.env["LONG"] !== undefined;
 const isQuick = process.env["QUICK"] !== undefined;
 /** Rooms whose tests start processes or threads. */
 const STARTING =
-  "{bench,cli,cluster,data,difference,docs,engine,error_catalogue,examples,execution,fuzz,golden,jobs,live,verify}";
+  "{bench,cluster,data,difference,docs,engine,error_catalogue,examples,execution,fuzz,golden,jobs,live,verify}";
 const LONG = ["test/**/*.long.test.ts"];
 const GENERATED = ["test/**/*.generated.test.ts"];
 const MINUTE_MS = 60_000;
@@ -20,14 +20,23 @@ const testTimeout = isLong ? 60 * MINUTE_MS : 5 * MINUTE_MS;
 // Command lines, executors and threads of the tests load the same modules thousands of times: a third of their work.
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled_modules");
 
-/** Tests that share a process and its modules one after the other: loading them again for each file is half of their work. */
-const quick = {
+/**
+ * Tests that share a process one after the other, and with it modules, and processes that run the command line: to load
+ * them again for each file is half of their work.
+ */
+const sharing = {
   extends: true as const,
   test: {
-    name: "quick",
+    name: "sharing",
     isolate: false,
     include: ["test/**/*.test.ts"],
-    exclude: [...configDefaults.exclude, ...LONG, ...GENERATED, `test/${STARTING}/**`],
+    exclude: [
+      ...configDefaults.exclude,
+      ...LONG,
+      ...GENERATED,
+      `test/${STARTING}/**`,
+      ...(isQuick ? ["test/cli/**"] : []),
+    ],
   },
 };
 const whole = {
@@ -44,7 +53,8 @@ const whole = {
 export default defineConfig({
   test: {
     globalSetup: ["test/support/built_dist.ts", "test/support/no_processes_left.ts"],
-    projects: isQuick ? [quick] : isLong ? [whole] : [quick, whole],
+    setupFiles: ["./test/support/after_file.ts"],
+    projects: isQuick ? [sharing] : isLong ? [whole] : [sharing, whole],
     reporters: ["default", "./test/support/left_out.ts"],
     // On two cores: files of tests wait for processes and disks for a fifth of their time.
     maxWorkers: 3,

@@ -17,7 +17,8 @@ export interface CliOutput {
 
 /**
  * Runs calls of the built command line one after the other in a process that has loaded its modules before: what a call says
- * and how it ends is as in a process of its own, whose start costs ten times as much as most calls.
+ * and how it ends is as in a process of its own, whose start costs ten times as much as most calls. The process ends with
+ * its parent.
  */
 export class CliHost {
   #child: ChildProcess | null = null;
@@ -44,9 +45,5 @@ export class CliHost {
     over.abort();
     // On a busy machine any call may take long enough to say that it is alive.
     return { ...output, stderr: output.stderr.replaceAll(/^\.\.\. .* after \d+ s.*\n/gm, "") };
-  }
-
-  close(): void {
-    this.#child?.kill("SIGKILL");
   }
 }

@@ -1,21 +1,15 @@
 import { execFile } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
+import { fileFolder } from "../support/file_folder.ts";
 import { CliHost } from "./cli_host.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
-const root = mkdtempSync(join(tmpdir(), "factorloom-cli-"));
 /** Two calls may run at a time. */
 const HOSTS = 2;
 const hosts: CliHost[] = [];
 let calls = 0;
-afterAll(() => {
-  for (const host of hosts) host.close();
-  rmSync(root, { recursive: true, force: true });
-});
 
 export interface CliResult {
   readonly exitCode: number | null;
@@ -68,7 +62,7 @@ export async function runCliProcess(
 }
 
 function folderWith(files: Readonly<Record<string, string | Uint8Array>>): string {
-  const folder = mkdtempSync(join(root, "call-"));
+  const folder = mkdtempSync(join(fileFolder(), "call-"));
   for (const [name, content] of Object.entries(files)) {
     mkdirSync(join(folder, name, ".."), { recursive: true });
     writeFileSync(join(folder, name), content);

@@ -3,7 +3,6 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll } from "vitest";
 import { compile, compileStrictly } from "../../src/compile.ts";
 import {
   type CommandExample,
@@ -82,7 +81,6 @@ async function runCommands({ commands }: CommandExample, folder: string): Promis
 /** Words that no shell would take for anything else. */
 const PLAIN = /^factorloom( [\w./:=-]+)+$/;
 const host = new CliHost();
-afterAll(() => host.close());
 
 async function runCommand(command: string, cwd: string): Promise<string> {
   if (!PLAIN.test(command)) return await runInShell(command, cwd);

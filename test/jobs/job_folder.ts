@@ -11,7 +11,6 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
-import { afterAll } from "vitest";
 import { openDatabase, queryRows } from "../../src/data/duckdb/database.ts";
 import type { HostOptions } from "../../src/evaluation/start_host.ts";
 import type { RunConfig } from "../../src/jobs/config/config.ts";
@@ -22,7 +21,6 @@ import { CliHost } from "../cli/cli_host.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 const host = new CliHost();
-afterAll(() => host.close());
 const SECTORS = join(ROOT, "examples/data/sp100_sectors.csv");
 
 /** Formulas with state: windows, a recurrence, ranks, groups. */

@@ -43,6 +43,6 @@ test(`${SCHEDULES} random schedules of params`, { timeout: 60_000 * SCHEDULES },
     `${counts.cells} cells of ${counts.factors} factors compared, ${counts.pruned} nodes left out`,
     Object.fromEntries(counts.steps),
   );
-  expect(counts.cells).toBeGreaterThan(100 * SCHEDULES);
-  expect(counts.pruned).toBeGreaterThan(20 * SCHEDULES);
+  expect(counts.cells).toBeGreaterThan(trials(0, 100 * SCHEDULES));
+  expect(counts.pruned).toBeGreaterThan(trials(0, 20 * SCHEDULES));
 });
