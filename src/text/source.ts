@@ -1,5 +1,6 @@
 import type { Diagnostic } from "../errors.ts";
 import { DIAGNOSTICS_MAX } from "../limits.ts";
+import { textWidth } from "./text_width.ts";
 
 /** A part of the source: offsets in UTF-16 units, `end` exclusive. */
 export interface Span {
@@ -66,8 +67,9 @@ export class Source {
     const head = from > lineStart ? "..." : "";
     const tail = to < lineEnd ? "..." : "";
     const shown = printable(this.text.slice(from, to)).trimEnd();
-    const caretCount = Math.max(1, Math.min(span.end, to) - span.start);
-    const indent = " ".repeat(head.length + span.start - from);
+    const widthOf = (start: number, end: number) => textWidth(printable(this.text.slice(start, end)));
+    const caretCount = Math.max(1, widthOf(span.start, Math.min(span.end, to)));
+    const indent = " ".repeat(head.length + widthOf(from, span.start));
     return `  | ${head}${shown}${tail}\n  | ${indent}${"^".repeat(caretCount)} ${remedy}`;
   }
 }

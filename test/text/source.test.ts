@@ -101,6 +101,13 @@ describe("messages", () => {
   });
 });
 
+test("carets stand below what they point at, also behind letters that take two columns", () => {
+  const text = 'x = "贵州茅台" + rnak(y)';
+  const start = text.indexOf("rnak");
+  expect(snippetAt(text, start, start + 4)).toBe(`  | ${text}\n  | ${" ".repeat(17)}^^^^ fix it`);
+  expect(snippetAt(text, 4, 10)).toBe(`  | ${text}\n  | ${" ".repeat(4)}${"^".repeat(10)} fix it`);
+});
+
 describe("renderDiagnostics", () => {
   const diagnostic: Diagnostic = {
     code: "E205",

@@ -34,6 +34,7 @@ export function addBench(program: Command): Command {
     .option("--calls <count>", "live calls that are measured (default: 300)", parseCountTo(COUNT_MAX))
     .option("--json", "print as JSON, with a digest of every factor")
     .enablePositionalOptions()
+    .helpCommand(false)
     .action(runBench);
   addCalibrate(bench);
   addBudget(bench);

@@ -41,7 +41,10 @@ interface DoctorFlags extends TlsOptions {
 const PYTHON = "Python that has Dask's distributed (default: FACTORLOOM_PYTHON, else the first that has it)";
 
 export function addCluster(program: Command): void {
-  const cluster = program.command("cluster").description("Dask clusters, to evaluate on many hosts");
+  const cluster = program
+    .command("cluster")
+    .description("Dask clusters, to evaluate on many hosts")
+    .helpCommand(false);
   cluster
     .command("local")
     .description("a Dask scheduler and workers on this machine, to try it, until Ctrl-C")

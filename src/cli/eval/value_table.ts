@@ -1,6 +1,7 @@
 import { type OutputColumns, SYMBOL_NAME } from "../../data/factors/factor_batches.ts";
 import { formatTime } from "../../data/time/time_text.ts";
 import { counted } from "../../text/counted.ts";
+import { startOf, textWidth } from "../../text/text_width.ts";
 import { visible } from "../../text/visible.ts";
 import { alignedNumbers, numberText } from "../terminal/number_text.ts";
 import { COLUMN_GAP, formatTable } from "../terminal/text_table.ts";
@@ -62,12 +63,12 @@ function keptValue(value: number, keepInfinite: boolean): number | null {
 
 /** The column with a name that is shorter by what is missing. */
 function withShortName([name, ...texts]: Column, missing: number): Column {
-  const length = Math.max(NAME_WIDTH_MIN, name.length + missing);
-  return [name.length > length ? `${name.slice(0, length - 1)}…` : name, ...texts];
+  const width = Math.max(NAME_WIDTH_MIN, textWidth(name) + missing);
+  return [textWidth(name) > width ? `${startOf(name, width - 1)}…` : name, ...texts];
 }
 
 /** The width of columns beside each other. */
 function widthOf(columns: readonly Column[]): number {
-  const widths = columns.map((column) => Math.max(...column.map((text) => text.length)));
+  const widths = columns.map((column) => Math.max(...column.map(textWidth)));
   return widths.reduce((sum, width) => sum + COLUMN_GAP.length + width, -COLUMN_GAP.length);
 }

@@ -11,6 +11,7 @@ import {
 import { visible } from "../../text/visible.ts";
 import { COMMAND_LINE } from "./command_line.ts";
 import { Interruption } from "./interruption.ts";
+import { namingStdin } from "./standard_input.ts";
 import { printNote } from "./terminal.ts";
 
 /** Exit code of an error: 1 the user's input, 2 resources, 3 a bug, 128 + number of a signal. */
@@ -24,9 +25,9 @@ export function exitCodeOf(error: unknown): number {
 export function reportError(error: unknown): void {
   if (error instanceof DataError || error instanceof UsageError) {
     // Escaped by itself, so that a line end in a name does not start a line.
-    printNote(`${error.code} ${visible(error.problem)}\n  ${visible(error.remedy)}`);
+    printNote(`${error.code} ${visible(namingStdin(error.problem))}\n  ${visible(error.remedy)}`);
   } else if (error instanceof Interruption || (error instanceof FactorloomError && !isBug(error))) {
-    printNote(error.message);
+    printNote(namingStdin(error.message));
   } else {
     printNote(String(error instanceof Error ? error.stack : error));
     printNote("This is a bug in factorloom; please report it with the formula and the data.");
@@ -53,7 +54,7 @@ export function failureReport(error: unknown): FailureReport {
   }
   if (error instanceof FactorloomError) {
     const { code, problem, remedy } = error;
-    return { error: { code, problem, remedy } };
+    return { error: { code, problem: namingStdin(problem), remedy } };
   }
   const problem = error instanceof Error ? error.message : String(error);
   if (error instanceof Interruption) return { error: { code: null, problem, remedy: null } };

@@ -8,6 +8,14 @@ import { interruptionSignal } from "./interruption.ts";
 /** The argument that stands for stdin and stdout. */
 export const STANDARD = "-";
 
+/** The file that holds stdin while a command reads it. */
+let spooledPath: string | null = null;
+
+/** A message in which that file is called stdin. */
+export function namingStdin(message: string): string {
+  return spooledPath === null ? message : message.replaceAll(spooledPath, "stdin");
+}
+
 /** A file that is removed when it is disposed of. */
 export interface DataFile extends AsyncDisposable {
   readonly path: string;
@@ -23,6 +31,7 @@ export async function dataFile(path: string): Promise<DataFile> {
     await pipeline(process.stdin, createWriteStream(spooled), { signal: interruptionSignal() });
     const named = join(folder, `stdin${await extensionOf(spooled)}`);
     await rename(spooled, named);
+    spooledPath = named;
     return { path: named, [Symbol.asyncDispose]: remove };
   } catch (error) {
     await remove();

@@ -1,3 +1,4 @@
+import { padText, textWidth } from "../../text/text_width.ts";
 import { visible } from "../../text/visible.ts";
 import { cutEnd } from "./one_line.ts";
 
@@ -24,7 +25,7 @@ export function formatTable(
   const widths = widthsOf(lines);
   return lines
     .map((line) => {
-      const cells = line.map((cell, column) => pad(cell, widths[column] as number, right[column] === true));
+      const cells = line.map((cell, column) => padText(cell, widths[column]!, right[column]!));
       return cells.join(COLUMN_GAP).trimEnd();
     })
     .join("\n");
@@ -57,10 +58,10 @@ export function fittingTable(
   };
   const slack = cut === undefined ? 0 : Math.max(0, widths[cut]! - CUT_WIDTH_MIN);
   for (const column of leastWanted) if (excess() > slack) kept.delete(column);
-  const textWidth = cut === undefined ? 0 : widths[cut]! - Math.min(excess(), slack);
+  const cutWidth = cut === undefined ? 0 : widths[cut]! - Math.min(excess(), slack);
   const columns = [...kept];
   const shown = rows.map((row) =>
-    columns.map((column) => (column === cut ? cutEnd(String(row[column]), textWidth) : row[column]!)),
+    columns.map((column) => (column === cut ? cutEnd(String(row[column]), cutWidth) : row[column]!)),
   );
   const names = columns.map((column) => header[column]!);
   return formatTable(names, shown, isRight && ((column) => isRight(columns[column]!)));
@@ -76,14 +77,10 @@ function linesOf(header: readonly string[], rows: readonly (readonly Cell[])[]):
 /** Of each column; a table may have more rows than a call has arguments. */
 function widthsOf(lines: Lines): number[] {
   return lines[0].map((_, column) =>
-    lines.reduce((most, line) => Math.max(most, (line[column] ?? "").length), 0),
+    lines.reduce((most, line) => Math.max(most, textWidth(line[column] ?? "")), 0),
   );
 }
 
 function isNumeric(cell: Cell): boolean {
   return typeof cell === "number" || /^(< )?[\d.]+ %$/.test(cell);
-}
-
-function pad(cell: string, width: number, isRight: boolean): string {
-  return isRight ? cell.padStart(width) : cell.padEnd(width);
 }

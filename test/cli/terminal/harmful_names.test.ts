@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatTable } from "../../../src/cli/terminal/text_table.ts";
+import { textWidth } from "../../../src/text/text_width.ts";
 import { hostileText, UNSEEN } from "../../text/hostile_text.ts";
 import { BARS, runCli, runCliProcess, runTwoAtATime } from "../run_cli.ts";
 import { JOB_FILES } from "./job_files.ts";
@@ -15,7 +16,7 @@ describe("names that are made to do harm", () => {
         ).split("\n");
         expect(lines).toHaveLength(names.length + 1);
         expect(lines.join("")).not.toMatch(UNSEEN);
-        expect(new Set(lines.slice(1).map((line) => line.length)).size).toBe(1);
+        expect(new Set(lines.slice(1).map(textWidth)).size).toBe(1);
       }),
     );
   });
