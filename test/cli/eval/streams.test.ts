@@ -96,6 +96,8 @@ test.each([
   [["--data", "bars.csv"], "E500 eval takes one source of formulas"],
   [["a.factors", "--expr", "close", "--data", "bars.csv"], "E500 eval takes one source of formulas"],
   [["-", "--data", "-"], "E500 stdin cannot be both formulas and bars"],
+  [["a.factors", "--data", "bars.csv", "--trace", "-"], "E500 --trace cannot go to stdout"],
+  [["a.factors", "--data", "bars.csv", "--report", "-"], "E500 --report cannot go to stdout"],
   [["a.factors", "--data", "bars.csv", "--format", "csv"], "E500 --format is for --out -"],
   [
     ["a.factors", "--data", "bars.csv", "--out", "-", "--json"],
