@@ -29,23 +29,24 @@ def graph_of(
 ) -> HighLevelGraph:
     """The tasks of a job, by name; dependencies on pieces are replaced by their futures.
 
-    `wanted`: the `restrictions` of the graph. `workers`: addresses of those that tasks may prefer.
+    `wanted`: the `restrictions` of the graph. `workers`: addresses of those that other tasks may prefer.
     """
     tasks = {task_name(task["key"]): task for task in graph["tasks"]}
     layer = {name: work_of(task, job, pieces) for name, task in tasks.items()}
     resources, allowed = wanted["resources"] or {}, wanted["workers"]
+    is_wanted = len(resources) > 0 or allowed is not None
+    restricted = {name for name, task in tasks.items() if is_wanted and task["isRestricted"]}
+    # Where a preferred worker lacks a resource or has gone, Dask takes any other one, also without the resource.
     preferred = {
         name: [workers[int(task["preferredWorker"] * len(workers))]]
         for name, task in tasks.items()
-        if task["preferredWorker"] is not None and len(workers) > 0
+        if task["preferredWorker"] is not None and len(workers) > 0 and name not in restricted
     }
-    restricted = {name for name, task in tasks.items() if task["isRestricted"]}
-    bound = restricted if allowed is not None else set()
     with dask.annotate(
         priority=graph.get("priority", 0),
         resources=lambda name: resources if name in restricted else {},
-        workers=lambda name: allowed if name in bound else preferred.get(name),
-        allow_other_workers=lambda name: name in preferred and name not in bound,
+        workers=lambda name: allowed if name in restricted else preferred.get(name),
+        allow_other_workers=lambda name: name in preferred,
     ):
         return HighLevelGraph.from_collections("factorloom", layer, dependencies=())
 
