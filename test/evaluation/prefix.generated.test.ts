@@ -28,8 +28,8 @@ import { panelWithGaps, pick, prefixOf, SERIES } from "./panels_with_gaps.ts";
 
 const ROWS = 26;
 const LANES = 9;
-const FORMULAS = trials(20, 200);
-const CUTS = trials(3, 20);
+const FORMULAS = trials(12, 200);
+const CUTS = trials(2, 20);
 const random = new Seeded();
 
 type Table = Awaited<ReturnType<Engine["evaluate"]>>;

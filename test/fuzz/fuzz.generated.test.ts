@@ -3,7 +3,7 @@ import { trials } from "../support/trials.ts";
 import { FUZZ_PROPERTIES } from "./properties.ts";
 
 /** The short run; `node test/fuzz/long_run.ts` draws many more from the same properties. */
-const FORMULAS = trials(150, 2000);
+const FORMULAS = trials(100, 2000);
 
 /** Another seed each time; `FUZZ_SEED=...` repeats a run. */
 const seed = Number(process.env["FUZZ_SEED"] ?? Date.now() % 2 ** 31);

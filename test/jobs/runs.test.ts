@@ -11,7 +11,7 @@ test.each([
   "duckdb",
 ] as const)("runs one after the other give the rows of eval: %s", async (sink: Sink) => {
   using folder = new JobFolder({ sink });
-  const bars = realBars(4, 9);
+  const bars = realBars(3, 9);
   for (const text of bars) {
     folder.addBars(text);
     expect(await folder.run()).toBeNull();

@@ -14,7 +14,7 @@ import { type PanelColumns, prepared, runBlock, runDag, UNTOUCHED } from "./run_
  * other conditions. Whatever ran before, the last run of each row gives the bits of one whole run over the panel.
  */
 
-const PROGRAMS = trials(30, 3000);
+const PROGRAMS = trials(20, 3000);
 const ROWS = 120;
 const LANES = 4;
 

@@ -6,13 +6,13 @@ import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
 import { afterAll, expect, test } from "vitest";
-import { BARS } from "../run_cli.ts";
+import { BARS, runCli } from "../run_cli.ts";
 
 const MAIN = fileURLToPath(new URL("../../../dist/src/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "factorloom-streams-"));
 afterAll(() => rmSync(folder, { recursive: true }));
-writeFileSync(join(folder, "bars.csv"), BARS);
-writeFileSync(join(folder, "a.factors"), "a = rank(close)\nb = delta(close, 1) / 0\n");
+const FILES = { "bars.csv": BARS, "a.factors": "a = rank(close)\nb = delta(close, 1) / 0\n" };
+for (const [name, content] of Object.entries(FILES)) writeFileSync(join(folder, name), content);
 
 /** Runs `eval` as a process with this stdin and temporary files in a folder of its own. */
 function evaluate(args: readonly string[], input: string | Uint8Array = "") {
@@ -26,6 +26,8 @@ function evaluate(args: readonly string[], input: string | Uint8Array = "") {
   return { status, stdout, text: stdout.toString(), stderr: stderr.toString() };
 }
 
+const call = (args: readonly string[]) => runCli(["eval", ...args], FILES);
+
 const CSV = `date,symbol,a,b
 2020-01-01,A,0.5,
 2020-01-01,B,1,
@@ -36,11 +38,11 @@ const CSV = `date,symbol,a,b
 `;
 
 test("stdout holds the result as CSV, JSON lines or an Arrow stream, stderr the summary", () => {
-  const call = ["a.factors", "--data", "bars.csv", "--out", "-"];
-  const csv = evaluate(call);
+  const args = ["a.factors", "--data", "bars.csv", "--out", "-"];
+  const csv = evaluate(args);
   expect([csv.status, csv.text]).toEqual([0, CSV]);
   expect(csv.stderr).toContain("a.factors: 2 factors x 6 rows");
-  const lines = evaluate([...call, "--format", "jsonl", "--keep-inf"])
+  const lines = evaluate([...args, "--format", "jsonl", "--keep-inf"])
     .text.trimEnd()
     .split("\n");
   expect(lines.map((line) => JSON.parse(line))[3]).toEqual({
@@ -49,7 +51,7 @@ test("stdout holds the result as CSV, JSON lines or an Arrow stream, stderr the 
     a: 0.75,
     b: "-inf",
   });
-  const arrow = tableFromIPC(evaluate([...call, "--format", "arrow"]).stdout);
+  const arrow = tableFromIPC(evaluate([...args, "--format", "arrow"]).stdout);
   expect(arrow.schema.fields.map(({ name }) => name)).toEqual(["date", "symbol", "a", "b"]);
   expect([arrow.numRows, arrow.getChild("a")!.toArray()[2], arrow.getChild("b")!.nullCount]).toEqual([
     6, 0.75, 6,
@@ -76,9 +78,9 @@ test("stdin holds bars or formulas", () => {
   expect(evaluate(["a.factors", "--data", "-"], "").stderr).toMatch(/^E304 stdin: has no rows/);
 });
 
-test("formulas on the command line need no file, and may have names", () => {
-  const one = evaluate(["--expr", "rank(close)", "--data", "bars.csv", "--out", "-"]);
-  expect(one.text.split("\n").slice(0, 2)).toEqual(["date,symbol,expr", "2020-01-01,A,0.5"]);
+test("formulas on the command line need no file, and may have names", async () => {
+  const one = await call(["--expr", "rank(close)", "--data", "bars.csv", "--out", "-"]);
+  expect(one.stdout.split("\n").slice(0, 2)).toEqual(["date,symbol,expr", "2020-01-01,A,0.5"]);
   const several = [
     "--expr",
     "let x = close * 2",
@@ -89,7 +91,7 @@ test("formulas on the command line need no file, and may have names", () => {
     "--data",
     "bars.csv",
   ];
-  expect(evaluate([...several, "--out", "-"]).text.split("\n")[0]).toBe("date,symbol,expr2,y");
+  expect((await call([...several, "--out", "-"])).stdout.split("\n")[0]).toBe("date,symbol,expr2,y");
 });
 
 test.each([
@@ -103,17 +105,18 @@ test.each([
     ["a.factors", "--data", "bars.csv", "--out", "-", "--json"],
     "E500 stdout cannot hold the result and --json",
   ],
-])("%j is refused", (args, message) => {
-  const { status, stderr } = evaluate(args);
-  expect([status, stderr.slice(0, message.length)]).toEqual([1, message]);
+])("%j is refused", async (args, message) => {
+  const { exitCode, stderr } = await call(args);
+  expect([exitCode, stderr.slice(0, message.length)]).toEqual([1, message]);
 });
 
-test("a command for the reason is named where it can read the same files", () => {
-  const call = ["--select", "b", "--data"];
-  expect(evaluate(["a.factors", ...call, "bars.csv"]).text).toContain(
+test("a command for the reason is named where it can read the same files", async () => {
+  const options = ["--select", "b", "--data"];
+  expect((await call(["a.factors", ...options, "bars.csv"])).stdout).toContain(
     "why: npx factorloom why a.factors --data bars.csv",
   );
-  expect(evaluate(["a.factors", ...call, "-"], BARS).text).not.toContain("why:");
-  expect(evaluate(["-", ...call, "bars.csv"], "b = 1 / (close - close)").text).not.toContain("why:");
-  expect(evaluate(["--expr", "b = 1 / (close - close)", ...call, "bars.csv"]).text).not.toContain("why:");
+  expect(evaluate(["a.factors", ...options, "-"], BARS).text).not.toContain("why:");
+  expect(evaluate(["-", ...options, "bars.csv"], "b = 1 / (close - close)").text).not.toContain("why:");
+  const { stdout } = await call(["--expr", "b = 1 / (close - close)", ...options, "bars.csv"]);
+  expect(stdout).not.toContain("why:");
 });
