@@ -1,17 +1,13 @@
-/** A folder of its own for each test file, and short ways to put tables into it. */
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+/** Short ways to put tables into the folder of a test file. */
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DuckDBInstance } from "@duckdb/node-api";
 import { type Table, tableToIPC } from "apache-arrow";
-import { afterAll } from "vitest";
-
-const folder = mkdtempSync(join(tmpdir(), "factorloom-test-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+import { fileFolder } from "../support/file_folder.ts";
 
 /** The path of a file in the folder. */
 export function scratchPath(name: string): string {
-  return join(folder, name);
+  return join(fileFolder(), name);
 }
 
 /** Writes text or bytes; gives the path. */
@@ -48,6 +44,7 @@ export async function messageOf(work: Promise<unknown> | (() => unknown)): Promi
     await (typeof work === "function" ? work() : work);
   } catch (error) {
     const { name, message } = error as Error;
+    const folder = fileFolder();
     return `${name}: ${message.replaceAll(`${folder}/`, "").replaceAll(folder, "SCRATCH")}`;
   }
   return "no error";

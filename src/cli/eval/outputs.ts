@@ -3,7 +3,6 @@ import { UsageError } from "../../errors.ts";
 import { checkOutputSpares } from "../../files/output_overlap.ts";
 import { realPath } from "../../files/real_path.ts";
 import { checkWritable } from "../../files/writing.ts";
-import { commandLineWrong } from "../terminal/command_line.ts";
 import { STANDARD } from "../terminal/standard_input.ts";
 import type { CallOptions } from "./call_options.ts";
 import { isFolderName } from "./cluster_options.ts";
@@ -18,7 +17,7 @@ interface OutputOptions extends Pick<CallOptions, "data" | "groups" | "series" |
 /**
  * Checks before anything is computed that outputs can be written and replace neither an input nor each other.
  *
- * @throws UsageError E500 for a trace or report to stdout, E514, E543, E544, E559.
+ * @throws UsageError E514, E543, E544, E559.
  */
 export async function checkOutputs(
   file: string | undefined,
@@ -42,7 +41,6 @@ export async function checkOutputs(
   ] as const;
   for (const [option, path, earlier] of others) {
     if (path === undefined) continue;
-    if (path === STANDARD) throw commandLineWrong(`${option} cannot go to stdout`, "give the name of a file");
     await checkOutputSpares(option, path, inputs);
     for (const [what, other] of earlier) refuseSameOutput(option, path, what, other);
     await checkWritable(path);

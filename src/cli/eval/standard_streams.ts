@@ -8,13 +8,15 @@ interface StreamOptions {
   readonly data: string;
   readonly out?: string;
   readonly format?: string;
+  readonly trace?: string;
+  readonly report?: string;
   readonly json?: true;
 }
 
-/** @throws UsageError E500 for two sources of formulas or none, stdin twice, and two uses of stdout. */
+/** @throws UsageError E500 for two sources of formulas or none, stdin twice, two uses of stdout, and what cannot go there. */
 export function checkStreams(
   file: string | undefined,
-  { expr, data, out, format, json }: StreamOptions,
+  { expr, data, out, format, trace, report, json }: StreamOptions,
 ): void {
   if ((file === undefined) === (expr === undefined))
     throw commandLineWrong("eval takes one source of formulas", "give a file or --expr, and not both");
@@ -22,6 +24,9 @@ export function checkStreams(
     throw commandLineWrong("stdin cannot be both formulas and bars", "give one of them as a file");
   if (format !== undefined && out !== STANDARD)
     throw commandLineWrong("--format is for --out -", "the extension of a file tells its format");
+  for (const [option, path] of Object.entries({ trace, report }))
+    if (path === STANDARD)
+      throw commandLineWrong(`--${option} cannot go to stdout`, "give the name of a file");
   if (json && out === STANDARD)
     throw commandLineWrong("stdout cannot hold the result and --json", "write the result to a file");
 }

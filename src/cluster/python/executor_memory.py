@@ -1,7 +1,8 @@
 """The memory of a worker with its executors, which Dask does not count: they are processes of their own.
 
-A pool reads it before its first task and every 200 ms. Above the `pause` share of the worker's limit, idle executors end and tasks begin one at a
-time; above the `terminate` share the largest executor is killed, and its task runs again while no other one does.
+A pool reads it before its first task and every 200 ms. Above the `pause` share of the worker's limit, idle executors end
+and tasks begin one at a time; above the `terminate` share the largest executor is killed, and its task runs again while no
+other one does.
 """
 
 from __future__ import annotations

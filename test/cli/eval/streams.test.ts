@@ -1,16 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { gzipSync } from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { fileFolder } from "../../support/file_folder.ts";
 import { BARS, runCli } from "../run_cli.ts";
 
 const MAIN = fileURLToPath(new URL("../../../dist/src/cli/main.js", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "factorloom-streams-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = fileFolder();
 const FILES = { "bars.csv": BARS, "a.factors": "a = rank(close)\nb = delta(close, 1) / 0\n" };
 for (const [name, content] of Object.entries(FILES)) writeFileSync(join(folder, name), content);
 
@@ -37,11 +36,13 @@ const CSV = `date,symbol,a,b
 2020-01-03,B,0.5,
 `;
 
-test("stdout holds the result as CSV, JSON lines or an Arrow stream, stderr the summary", () => {
+test("stdout holds the result as CSV, JSON lines or an Arrow stream, stderr the summary", async () => {
   const args = ["a.factors", "--data", "bars.csv", "--out", "-"];
   const csv = evaluate(args);
   expect([csv.status, csv.text]).toEqual([0, CSV]);
   expect(csv.stderr).toContain("a.factors: 2 factors x 6 rows");
+  const infinite = (await call([...args, "--keep-inf"])).stdout.split("\n");
+  expect(infinite.slice(3, 5)).toEqual(["2020-01-02,A,0.75,inf", "2020-01-02,B,0.75,-inf"]);
   const lines = evaluate([...args, "--format", "jsonl", "--keep-inf"])
     .text.trimEnd()
     .split("\n");
