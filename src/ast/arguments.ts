@@ -33,10 +33,14 @@ export interface FittingArguments {
   readonly minPeriods: number | null;
 }
 
-/** Fits bound arguments to an operator's parameters; undefined after reporting a wrong number or kind. */
+/**
+ * Fits bound arguments to an operator's parameters; undefined after reporting a wrong number or kind. A column that is a
+ * field and one of the panel's `groups` is the group where the operator expects one.
+ */
 export function fitArguments(
   operator: Operator,
   call: BoundArguments,
+  groups: readonly string[],
   dialect: Dialect,
   report: Report,
 ): FittingArguments | undefined {
@@ -50,7 +54,7 @@ export function fitArguments(
     const value = byParameter.get(parameter.name);
     if (!value) settings = { ...settings, [parameter.name]: parameter.default as number };
     else if (isSeriesLike(parameter.kind)) args.push(checker.series(value, parameter));
-    else if (parameter.kind === "group") group = checker.group(value);
+    else if (parameter.kind === "group") group = checker.group(value, groups);
     else settings = { ...settings, [parameter.name]: checker.number(value, parameter) };
   }
   const minPeriods = checker.minPeriods(byParameter.get(MIN_PERIODS), settings);
@@ -150,8 +154,10 @@ class ArgumentChecker {
     return value;
   }
 
-  group(value: Expression): GroupNode | null {
+  group(value: Expression, groups: readonly string[]): GroupNode | null {
     if (value.kind === "group") return value;
+    if (value.kind === "field" && groups.includes(value.name))
+      return { ...value, kind: "group", type: "group" };
     if (value.type === "unknown") this.hasFailed = true;
     else
       this.#failType(value, `${this.#shownName} expects a group column, got a ${value.type}`, "e.g. sector");

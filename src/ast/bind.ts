@@ -303,6 +303,7 @@ class Binder {
     const fitting = fitArguments(
       operator,
       { syntax: placed, values: args },
+      this.#options.groups,
       environment.dialect,
       this.#report,
     );

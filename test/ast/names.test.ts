@@ -16,6 +16,17 @@ describe("what a name stands for", () => {
     expect(graph("let sector = industry\na = indneutralize(close, sector)")).toContain("(%0, industry)");
   });
 
+  test("a column that is a field and a group is what the place of its name expects", () => {
+    const panel = { fields: ["close", "state"], groups: ["state"] };
+    expect(graph("a = group_rank(state, State)", panel)).toBe(
+      "%0 = state\n%1 = group_rank(%0, state)\na = %1",
+    );
+    expect(graph("let g = state\na = group_rank(close, g)", panel)).toContain("(%0, state)");
+    expect(mistakes("a = group_rank(state, close)", panel)).toEqual([
+      "E204 1:23 group_rank expects a group column, got a series",
+    ]);
+  });
+
   test("a factor and a param hide it too", () => {
     expect(leaves("volume = close\na = volume")).toEqual(["close"]);
     expect(leaves("param volume = 1\na = volume")).toEqual(["param volume"]);

@@ -1,7 +1,8 @@
 /**
  * Decides which columns beside the keys become fields and which groups. For text its content decides, in all formats: only
  * numbers (or only true/false) are a field, mostly numbers are a field with text in it (an error), anything else is a
- * group. So a CSV, a Parquet and an Arrow file with the same cells give the same panel.
+ * group; a column of text whose cells are all empty is a field and a group. So a CSV, a Parquet and an Arrow file with
+ * the same cells give the same panel.
  */
 import { queryRows } from "../duckdb/database.ts";
 import type { TextColumn } from "../duckdb/labels.ts";
@@ -30,19 +31,18 @@ export interface ColumnRoles {
  */
 export async function assignRoles(relation: Relation): Promise<ColumnRoles> {
   const others = columnsBesideKeys(relation);
-  const textIsField = await fieldsAmongTexts(
+  const texts = await rolesOfTexts(
     relation,
-    others.filter((column) => column.kind === "text"),
+    others.filter(({ kind }) => kind === "text"),
   );
   const fields: FieldRole[] = [];
   const groups: GroupRole[] = [];
   for (const column of others) {
-    const textSql = textIsField.get(column.id);
-    if (column.kind === "number") fields.push({ name: column.name, sql: numberSql(column) });
-    else if (textSql !== undefined && textSql !== null) fields.push({ name: column.name, sql: textSql });
-    else if (textSql === null) {
-      groups.push(groupRole(column));
-    }
+    const { name } = column;
+    if (column.kind === "number") fields.push({ name, sql: numberSql(column) });
+    const { fieldSql = null, isGroup = false } = texts.get(column.id) ?? {};
+    if (fieldSql !== null) fields.push({ name, sql: fieldSql });
+    if (isGroup) groups.push(groupRole(column));
   }
   return { fields, groups };
 }
@@ -89,11 +89,17 @@ function labelSql(column: InputColumn): string {
   return `nullif(CAST(${column.id} AS VARCHAR), '')`;
 }
 
-/** For each text column the SQL of its field, or null if it is a group. */
-async function fieldsAmongTexts(
+/** What a column of text is: a field of that SQL, a group, or both. */
+interface TextRole {
+  readonly fieldSql: string | null;
+  readonly isGroup: boolean;
+}
+
+/** The roles of columns of text by their ids. */
+async function rolesOfTexts(
   relation: Relation,
   columns: readonly InputColumn[],
-): Promise<ReadonlyMap<string, string | null>> {
+): Promise<ReadonlyMap<string, TextRole>> {
   if (columns.length === 0) return new Map();
   const counts = columns.flatMap((column) => {
     const text = labelSql(column);
@@ -104,14 +110,16 @@ async function fieldsAmongTexts(
     ];
   });
   const [row] = await queryRows(relation.database, `SELECT ${counts.join(", ")} FROM raw`);
-  const fields = new Map<string, string | null>();
+  const roles = new Map<string, TextRole>();
   for (const [index, column] of columns.entries()) {
     const [valueCount, numberCount, booleanCount] = (row ?? []).slice(index * 3).map(Number);
-    fields.set(column.id, await fieldOfText(relation, column, valueCount!, numberCount!, booleanCount!));
+    const fieldSql = await fieldOfText(relation, column, valueCount!, numberCount!, booleanCount!);
+    roles.set(column.id, { fieldSql, isGroup: fieldSql === null || valueCount === 0 });
   }
-  return fields;
+  return roles;
 }
 
+/** The SQL of a field; null for a group. @throws DataError E317 for text in a column of numbers. */
 async function fieldOfText(
   relation: Relation,
   column: InputColumn,
@@ -120,7 +128,7 @@ async function fieldOfText(
   booleanCount: number,
 ): Promise<string | null> {
   const text = labelSql(column);
-  if (numberCount === valueCount) return `CAST(${text} AS DOUBLE)`; // also if all cells are empty
+  if (numberCount === valueCount) return `CAST(${text} AS DOUBLE)`;
   if (booleanCount === valueCount) return booleanSql(text);
   if (numberCount * 2 <= valueCount) return null;
   const isText = `${text} IS NOT NULL AND ${textNumberSql(text)} IS NULL`;

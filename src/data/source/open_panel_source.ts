@@ -70,8 +70,9 @@ const THREADS = 2;
  * .csv, .tsv (also .gz), .parquet, .arrow, .feather, .ipc. A folder of Parquet or of Arrow files, at any depth, is one
  * table: its files in the order of their paths; names that start with `.` or `_`, and values in the
  * names of folders (`date=2024-01-02`), are ignored. Columns of numbers become fields, columns of text become
- * groups that change over time; dates beside the time column, nested, binary and unnamed columns are not read. Null is
- * NaN in fields and -1 in groups; a cell without a row of input is null and not present.
+ * groups that change over time, those whose cells are all empty become both; dates beside the time column, nested, binary
+ * and unnamed columns are not read. Null is NaN in fields and -1 in groups; a cell without a row of input is null and not
+ * present.
  *
  * Opening reads the keys and the columns of text. Parquet and Arrow files in the order of time are then streamed in the
  * memory of a few blocks; DuckDB loads CSV first and sorts rows that are out of order, and spills into the system's folder
@@ -121,7 +122,7 @@ export async function openSourceAs(
 /** Renames the columns of a file: with `{ close: "px_last" }`, `px_last` becomes `close`. */
 function renamed(source: PanelSource, path: string, rename: Readonly<Record<string, string>>): PanelSource {
   const { fieldNames, groupNames } = source;
-  checkRenames(path, rename, [...fieldNames, ...groupNames]);
+  checkRenames(path, rename, [...new Set([...fieldNames, ...groupNames])]);
   const newNames = new Map(Object.entries(rename).map(([name, column]) => [column, name]));
   const nameOf = (column: string) => newNames.get(column) ?? column;
   const columnOf = new Map([...fieldNames, ...groupNames].map((column) => [nameOf(column), column]));

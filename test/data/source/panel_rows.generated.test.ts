@@ -248,10 +248,14 @@ describe("a reading", async () => {
     expect(second.groups.get("state")!.codes.buffer).toBe(first.groups.get("state")!.codes.buffer);
     const third = await rows.read({ first: 0, end: 40 }, ["close"], []);
     expect(third.fields.get("close")!.buffer).not.toBe(first.fields.get("close")!.buffer);
-    expectRows(await rows.read({ first: 0, end: 40 }, [...panel.fields.keys()], ["state"]), panel, {
-      first: 0,
-      end: 40,
-    });
+    expectRows(
+      await rows.read({ first: 0, end: 40 }, [...panel.fields.keys()], [...panel.groups.keys()]),
+      panel,
+      {
+        first: 0,
+        end: 40,
+      },
+    );
   });
   test("has the labels of its own rows", async () => {
     const rows = await openRows(path, {}, panel);

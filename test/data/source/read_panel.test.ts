@@ -1,11 +1,12 @@
 import { mkdirSync } from "node:fs";
 import { resolve } from "node:path";
 import { gzipSync } from "node:zlib";
+import { Float64, Int32, Table, Utf8, vectorFromArray } from "apache-arrow";
 import { describe, expect, test } from "vitest";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { formatTime } from "../../../src/data/time/time_text.ts";
 import type { Panel } from "../../../src/panel.ts";
-import { scratchPath, writeParquet, writeScratch } from "../scratch.ts";
+import { scratchPath, writeArrow, writeParquet, writeScratch } from "../scratch.ts";
 
 const DATA = resolve(import.meta.dirname, "../../../examples/data");
 
@@ -170,9 +171,30 @@ describe("columns", () => {
     expect(fieldOf(panel, "halted")).toEqual([1, 0, Number.NaN]);
   });
 
-  test("that are empty throughout become fields of nulls", async () => {
-    const panel = await readCsv("void.csv", "time,symbol,vwap\n1,A,\n2,A,\n");
-    expect(fieldOf(panel, "vwap")).toEqual([Number.NaN, Number.NaN]);
+  test("of text that are empty throughout become fields and groups of nulls, in all formats", async () => {
+    const query =
+      "SELECT range AS time, 'A' AS symbol, 3 AS close, CAST(NULL AS VARCHAR) AS none FROM range(1, 3)";
+    const parquet = await writeParquet("void.parquet", query);
+    const texts = vectorFromArray([null, null], new Utf8());
+    const close = vectorFromArray([3, 3], new Float64());
+    const symbol = vectorFromArray(["A", "A"], new Utf8());
+    const time = vectorFromArray([1, 2], new Int32());
+    const arrow = writeArrow("void.arrow", new Table({ time, symbol, close, none: texts }));
+    const csv = writeScratch("void.csv", "time,symbol,close,none\n1,A,3,\n2,A,3,\n");
+    for (const path of [csv, parquet, arrow]) {
+      const panel = await readPanel(path);
+      expect([[...panel.fields.keys()], [...panel.groups.keys()]], path).toEqual([
+        ["close", "none"],
+        ["none"],
+      ]);
+      expect(fieldOf(panel, "none")).toEqual([Number.NaN, Number.NaN]);
+      expect(panel.groups.get("none")).toMatchObject({ labels: [], codes: Int32Array.of(-1, -1) });
+      const renamed = await readPanel(path, { rename: { sector: "none" } });
+      expect([[...renamed.fields.keys()], [...renamed.groups.keys()]]).toEqual([
+        ["close", "sector"],
+        ["sector"],
+      ]);
+    }
   });
 
   test("that are empty, integer or numeric for long may turn into text, decimals or numbers below", async () => {
