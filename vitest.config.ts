@@ -53,7 +53,7 @@ const whole = {
 export default defineConfig({
   test: {
     globalSetup: ["test/support/built_dist.ts", "test/support/no_processes_left.ts"],
-    setupFiles: ["./test/support/after_file.ts"],
+    setupFiles: ["./test/support/each_file.ts"],
     projects: isQuick ? [sharing] : isLong ? [whole] : [sharing, whole],
     reporters: ["default", "./test/support/left_out.ts"],
     // On two cores: files of tests wait for processes and disks for a fifth of their time.

@@ -14,21 +14,15 @@ import type { EvaluateOptions } from "../../src/evaluation/options.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 import { FIELDS, GROUPS } from "../conformance/awkward_panels.ts";
 import { hashed } from "../conformance/awkward_series.ts";
-import { trials } from "../support/trials.ts";
+import { testSeed } from "../support/seeded.ts";
 import { differenceOf } from "./support/difference.ts";
 import { dayOf, randomBars, writeBars } from "./support/random_bars.ts";
 import { randomPrograms } from "./support/random_program.ts";
 import { runGraph } from "./support/run_graph.ts";
 
-/**
- * Graphs of random programs on random bars, executed in this process task by task: the bits of the engine, or its error.
- * `FUZZ_SEED=...` repeats a run of a fresh seed, `FUZZ_GRAPHS=...` says how many graphs it draws.
- */
+/** Graphs of random programs on random bars, executed in this process task by task: the bits of the engine, or its error. */
 const FIXED = { seed: 20_260_101, graphCount: 30 };
-const fresh = {
-  seed: Number(process.env["FUZZ_SEED"] ?? Date.now() % 2 ** 31),
-  graphCount: Number(process.env["FUZZ_GRAPHS"] ?? trials(3, 30)),
-};
+const fresh = { seed: testSeed(), graphCount: 30 };
 
 /** A graph takes 0.3 s; the rest is for slow machines and for finding a smaller case that fails too. */
 const runMsMax = (graphCount: number) => 60_000 + 1000 * graphCount;

@@ -23,7 +23,7 @@ import { panelWithGaps, pick, prefixOf, SERIES } from "./panels_with_gaps.ts";
 
 /**
  * No future instrument changes the past: up to any row, results are those of the panel that ends there and has only the
- * instruments known by then. `SEED=...` repeats a run.
+ * instruments known by then.
  */
 
 const ROWS = 26;

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { formulaBatches } from "../fuzz/random_formulas.ts";
+import { testSeed } from "../support/seeded.ts";
 import { trials as trialCount } from "../support/trials.ts";
 import { randomCall } from "./random_calls.ts";
 import { Draws, randomPanel } from "./random_panel.ts";
@@ -9,9 +10,8 @@ import type { RunOptions } from "./run_plan.ts";
 import { smallest } from "./shrink_trial.ts";
 import { byReference, dagOf, firstDifference, hasCode, type Trial } from "./trial.ts";
 
-// For longer searches: KERNEL_RUNS=50 KERNEL_SEED=7 vitest run test/kernel/compiled_bits.generated.test.ts
-const SEED = Number(process.env["KERNEL_SEED"] ?? 1);
-const RUNS = Number(process.env["KERNEL_RUNS"] ?? trialCount(1, 6));
+const SEED = testSeed();
+const RUNS = trialCount(1, 6);
 const CALLS = trialCount(2, 3);
 const TIMEOUT_MS = 300_000 + 1000 * RUNS;
 
@@ -121,7 +121,9 @@ function check<T>(cases: fc.Arbitrary<T>, numRuns: number, expectation: (drawn: 
   if (failed) throw errorInstance;
 }
 
-describe.each(Object.entries(WAYS))("code gives the bits of the reference %s", (_, waysToRun) => {
+describe.each(
+  Object.entries(WAYS),
+)(`code gives the bits of the reference %s, seed ${SEED}`, (_, waysToRun) => {
   const operators = builtInRegistry.operators.map((operator) => [operator.name, operator] as const);
 
   test.each(operators)(

@@ -4,13 +4,13 @@ import { compile, finalDag } from "../../src/compile.ts";
 import type { Dag } from "../../src/dag/dag.ts";
 import { PLAN_PASS_NAMES } from "../../src/plan/passes.ts";
 import { FIELDS, GROUPS } from "../conformance/awkward_panels.ts";
+import { testSeed } from "../support/seeded.ts";
 import { ROLLING, randomProgram, randomSwitches } from "./random_conditions.ts";
 import { Draws, randomPanel } from "./random_panel.ts";
 import { blocksOf, type PanelColumns, type RunOptions, runDag, UNTOUCHED } from "./run_plan.ts";
 
-// For longer searches: KERNEL_RUNS=50 KERNEL_SEED=7 vitest run test/kernel/conditions.test.ts
-const SEED = Number(process.env["KERNEL_SEED"] ?? 1);
-const RUNS = Number(process.env["KERNEL_RUNS"] ?? 4);
+const SEED = testSeed();
+const RUNS = 4;
 const TIMEOUT_MS = 300_000 + 3000 * RUNS;
 
 type Way = Pick<RunOptions, "repeats" | "givesUp" | "partCount" | "disabledPasses"> & {

@@ -4,6 +4,7 @@ import type { Dag } from "../../src/dag/dag.ts";
 import { CatchUp } from "../../src/plan/catch_up.ts";
 import { generationsOf } from "../../src/plan/plan.ts";
 import { FIELDS } from "../conformance/awkward_panels.ts";
+import { testSeed } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { ROLLING, randomProgram } from "./random_conditions.ts";
 import { Draws, randomPanel } from "./random_panel.ts";
@@ -109,7 +110,7 @@ function differenceOf(dag: Dag, panel: PanelColumns, rows: RandomRows): string |
 }
 
 test(`${PROGRAMS} random programs`, { timeout: 30_000 * PROGRAMS }, () => {
-  const first = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+  const first = testSeed();
   for (let index = 0; index < PROGRAMS; index++) {
     const draws = new Draws(first + index);
     const { text, dag } = randomProgram(draws.pick(ROLLING), draws);

@@ -8,6 +8,7 @@ import { hasRowParts } from "../../src/plan/split_rows.ts";
 import { callText, exampleSettings } from "../conformance/applications.ts";
 import { FIELDS, GROUPS, panelFrom } from "../conformance/awkward_panels.ts";
 import { bitsOf } from "../support/bits.ts";
+import { testSeed } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { Draws } from "./random_panel.ts";
 import { type PanelColumns, prepared, type RunOptions, runDag } from "./run_plan.ts";
@@ -92,7 +93,7 @@ function expectBits(text: string, panel: PanelColumns, run: RunOptions, expected
 }
 
 test(`${ROUNDS} rounds of all operators across the row`, { timeout: 20_000 * ROUNDS }, () => {
-  const first = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+  const first = testSeed();
   for (let round = 0; round < ROUNDS; round++) {
     const draws = new Draws(first + round);
     const laneCount = draws.pick(LANE_COUNTS);

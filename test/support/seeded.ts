@@ -1,8 +1,11 @@
 import { Xoshiro128 } from "../../src/bench/random.ts";
 
-/** Random numbers of a test, from a seed that is new each time: SEED repeats one that failed. */
+/** The seed of what a test draws: `SEED`, to repeat what failed, and otherwise another each time. */
+export const testSeed = (): number => Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+
+/** Random numbers of a test. */
 export class Seeded {
-  readonly seed = Number(process.env["SEED"] ?? Math.floor(Math.random() * 2 ** 31));
+  readonly seed = testSeed();
   readonly #numbers = Xoshiro128.seeded(BigInt(this.seed));
 
   /** At least 0 and below 1. */

@@ -4,7 +4,7 @@ import { type Findings, isBroken, RunComparison, type UsualValues } from "../../
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 
-/** A run that gives less than the usual one, or something at another place, breaks a promise. `SEED=...` repeats a run. */
+/** A run that gives less than the usual one, or something at another place, breaks a promise. */
 
 const TRIALS = trials(2_000, 20_000);
 const random = new Seeded();

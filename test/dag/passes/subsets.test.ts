@@ -12,9 +12,9 @@ import { formulaBatches, PANEL_NAMES } from "../../fuzz/random_formulas.ts";
 import { Draws, randomPanel } from "../../kernel/random_panel.ts";
 import { runDag } from "../../kernel/run_plan.ts";
 import { panelOf } from "../../panels.ts";
+import { testSeed } from "../../support/seeded.ts";
 
-/** Another seed each time; `SUBSETS_SEED=...` repeats a run. */
-const seed = Number(process.env["SUBSETS_SEED"] ?? Date.now() % 2 ** 31);
+const seed = testSeed();
 
 const SUBSETS = 4;
 const FACTORS = 24;

@@ -21,7 +21,7 @@ import { arenaCounts, overSmallArenas } from "../../support/small_arenas.ts";
 import { trials } from "../../support/trials.ts";
 import { panelWithGaps } from "../panels_with_gaps.ts";
 
-/** Random programs in memories of random size give what they give in one. `SEED=...` repeats a run. */
+/** Random programs in memories of random size give what they give in one. */
 
 const PROGRAMS = trials(3, 150);
 const FORMULAS = 16;
