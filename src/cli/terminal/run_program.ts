@@ -4,6 +4,7 @@ import { COMMAND_LINE, refuseEmptyValues } from "./command_line.ts";
 import { exitCodeOf, failureReport, reportError } from "./failure.ts";
 import { refuseRepeatedOptions } from "./repeated_options.ts";
 import { ignoreClosedPipes, print, printsSoFar, write } from "./terminal.ts";
+import { printWarnings } from "./warnings.ts";
 
 /** Configures the program. Commands copy these settings when they are added, so call it first. */
 export function prepare(program: Command): Command {
@@ -19,6 +20,7 @@ export async function runProgram(program: Command, args = process.argv.slice(2))
   refuseRepeatedOptions(program);
   refuseEmptyValues(program);
   ignoreClosedPipes();
+  printWarnings();
   const before = printsSoFar();
   try {
     await program.parseAsync(args, { from: "user" });

@@ -74,6 +74,13 @@ test("stdin holds bars or formulas", () => {
     "a = rank(close)\nb = delta(close, 1) / 0\n",
   );
   expect(formulas.text).toBe(CSV);
+  writeFileSync(join(folder, "sectors.csv"), "symbol,sector\nA,x\n");
+  const grouped = ["--expr", "group_rank(close, sector)", "--groups", "sectors.csv", "--data", "-"];
+  expect(
+    evaluate(grouped, "date,symbol,close\n2020-01-01,A,1\n2020-01-01,B,1\n2020-01-01,C,1\n").stderr,
+  ).toBe(
+    "warning: sectors.csv: only 1 of the 3 symbols of stdin have a row; the groups of the others are null\n",
+  );
   const wrong = evaluate(["-", "--data", "bars.csv"], "a = rnak(close)");
   expect([wrong.status, wrong.stderr.split("\n")[0]]).toEqual([1, expect.stringMatching(/^E201 stdin:1:5/)]);
   expect(evaluate(["a.factors", "--data", "-"], "").stderr).toMatch(/^E304 stdin: has no rows/);

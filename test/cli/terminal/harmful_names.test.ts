@@ -29,6 +29,7 @@ describe("names that are made to do harm", () => {
       { args: ["eval", "a.factors", "--data", `${name}.csv`], files: JOB_FILES },
       { args: ["eval", "a.factors", "--data", "bars.csv", "--select", name], files: JOB_FILES },
       { args: ["eval", "a.factors", "--data", "bars.csv", `--${name}`], files: JOB_FILES },
+      { args: ["eval", "a.factors", "--data", "bars.csv", `--universe=${name}`], files: JOB_FILES },
       { args: ["eval", "a.factors", "--data", "bars.csv", "--out", `${name}.xyz`], files: JOB_FILES },
       {
         args: ["eval", "a.factors", "--data", "b.csv"],
