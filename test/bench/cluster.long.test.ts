@@ -1,13 +1,11 @@
-import { mkdtempSync, readdirSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { readdirSync } from "node:fs";
+import { describe, expect, test } from "vitest";
 import { measureAgainstLocal } from "../../bench/cluster/against_local.ts";
 import { measureExchange } from "../../bench/cluster/exchange.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { hasDask } from "../support/needs.ts";
 
-const store = mkdtempSync(join(tmpdir(), "factorloom-bench-store-"));
-afterAll(() => rmSync(store, { recursive: true, force: true }));
+const store = fileFolder();
 
 describe.runIf(await hasDask())("benches of clusters", () => {
   test("exchange: as many tasks as shards and blocks and a barrier, every byte written is read", async () => {

@@ -1,6 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
@@ -16,6 +15,7 @@ import type { PanelSource } from "../../src/data/panel/panel_source.ts";
 import { readPanel } from "../../src/data/source/read_panel.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
 import { Engine } from "../../src/engine.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { hasDask } from "../support/needs.ts";
 import { PATIENCE_SECONDS, until } from "../support/until.ts";
 import { differenceOf } from "./support/difference.ts";
@@ -43,7 +43,7 @@ const other = compile("c = ts_mean(patient(volume), 3) * 2", { operators: [patie
 type Table = Awaited<ReturnType<Engine["evaluate"]>>;
 
 describe.runIf(await hasDask())("what Dask does for a run", () => {
-  let folder: string;
+  const folder = fileFolder();
   let path: string;
   let engine: Engine;
   let dask: LocalCluster;
@@ -51,7 +51,6 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
   const closing: (() => Promise<void>)[] = [];
   const expected = new Map<Program, Table>();
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "factorloom-behaviour-"));
     path = join(folder, "bars.parquet");
     waitPerRow(PATIENCE_MS);
     await writeTable(await panelTable(syntheticPanel(SHAPE)), path);
@@ -65,7 +64,6 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
   afterAll(async () => {
     for (const close of closing.reverse()) await close();
     await engine?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   async function startDask(workers: number): Promise<LocalCluster> {

@@ -1,6 +1,4 @@
 import { createHash, type Hash } from "node:crypto";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Bridge } from "../../src/cluster/bridge/bridge.ts";
@@ -11,6 +9,7 @@ import { compile } from "../../src/compile.ts";
 import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
 import { Engine } from "../../src/engine.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { hasDask } from "../support/needs.ts";
 import { PATIENCE_SECONDS } from "../support/until.ts";
 import { PeakMemory } from "./support/peak_memory.ts";
@@ -42,13 +41,12 @@ const FACTORS = ["slow", "fast", "size"];
 describe.runIf(process.platform === "linux" && (await hasDask()))(
   "a panel of twice the workers' memory",
   () => {
-    let folder: string;
+    const folder = fileFolder();
     let path: string;
     let expected: readonly string[];
     let dask: LocalCluster;
     let cluster: Cluster;
     beforeAll(async () => {
-      folder = mkdtempSync(join(tmpdir(), "factorloom-memory-"));
       path = join(folder, "panel.parquet");
       await writePanel(path);
       expected = await expectedDigests(path);
@@ -58,7 +56,6 @@ describe.runIf(process.platform === "linux" && (await hasDask()))(
     afterAll(async () => {
       await cluster?.close();
       await dask?.close();
-      rmSync(folder, { recursive: true, force: true });
     });
 
     const panelBytes = SHAPE.lanes * SHAPE.rows * FIELDS.length * Float64Array.BYTES_PER_ELEMENT;

@@ -1,5 +1,4 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -14,6 +13,7 @@ import type { EvaluateOptions } from "../../src/evaluation/options.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 import { FIELDS, GROUPS } from "../conformance/awkward_panels.ts";
 import { hashed } from "../conformance/awkward_series.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { testSeed } from "../support/seeded.ts";
 import { differenceOf } from "./support/difference.ts";
 import { dayOf, randomBars, writeBars } from "./support/random_bars.ts";
@@ -67,14 +67,12 @@ const cases = fc.record({
 type Case = typeof cases extends fc.Arbitrary<infer T> ? T : never;
 
 let engine: Engine;
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   engine = await Engine.start({ threads: 2 });
-  folder = mkdtempSync(join(tmpdir(), "factorloom-fuzz-"));
 });
 afterAll(async () => {
   await engine.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 function optionsOf({ call, bars }: Case, program: Program, place: string): EvaluateOptions {

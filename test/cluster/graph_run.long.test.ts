@@ -1,5 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
@@ -11,6 +10,7 @@ import { readPanel } from "../../src/data/source/read_panel.ts";
 import { Engine } from "../../src/engine.ts";
 import type { EvaluateOptions } from "../../src/evaluation/options.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { differenceOf } from "./support/difference.ts";
 import { runGraph } from "./support/run_graph.ts";
 
@@ -22,14 +22,12 @@ const sourceOptions: PanelSourceOptions = { groups: join(examples, "data/sp100_s
 
 const panel = readPanel(bars, sourceOptions);
 let engine: Engine;
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   engine = await Engine.start({ threads: 2 });
-  folder = mkdtempSync(join(tmpdir(), "factorloom-graph-"));
 });
 afterAll(async () => {
   await engine.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 type Choice = Partial<Pick<ClusterCall, "cut" | "partition" | "path">> & {

@@ -11,7 +11,6 @@ import {
   utimesSync,
   writeFileSync,
 } from "node:fs";
-import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
@@ -26,6 +25,7 @@ import { Engine } from "../../src/engine.ts";
 import { FactorloomError } from "../../src/errors.ts";
 import { sharedColumn } from "../../src/evaluation/shared_columns.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { wanderingPanel } from "./hand_made_job.ts";
@@ -53,13 +53,12 @@ function risen(values: Float64Array): Float64Array<SharedArrayBuffer> {
 }
 
 type Table = Awaited<ReturnType<Engine["evaluate"]>>;
-let folder: string;
+const folder = fileFolder();
 let bars: string;
 let otherBars: string;
 let engine: Engine;
 const expected = new Map<object, Table>();
 beforeAll(async () => {
-  folder = mkdtempSync(join(tmpdir(), "factorloom-mutated-"));
   engine = await Engine.start({ threads: 1 });
   [bars, otherBars] = [join(folder, "bars.parquet"), join(folder, "other.parquet")];
   const panel = wanderingPanel(SHAPE.rows, SHAPE.lanes);
@@ -72,7 +71,6 @@ beforeAll(async () => {
 });
 afterAll(async () => {
   await engine.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 interface Call extends InProcessOptions {

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { DateDay, Float64, Table, Utf8, vectorFromArray } from "apache-arrow";
 import { afterAll, beforeAll, expect, test } from "vitest";
@@ -15,6 +14,7 @@ import type { Panel } from "../../src/panel.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 import { FIELDS, GROUPS } from "../conformance/awkward_panels.ts";
 import { panelWithGaps, prefixOf, SERIES } from "../evaluation/panels_with_gaps.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { differenceOf } from "./support/difference.ts";
@@ -36,14 +36,12 @@ const random = new Seeded();
 const keepInfinite = true;
 
 let engine: Engine;
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   engine = await Engine.start({ threads: 1 });
-  folder = mkdtempSync(join(tmpdir(), "factorloom-presence-"));
 });
 afterAll(async () => {
   await engine.close();
-  rmSync(folder, { recursive: true, force: true });
 });
 
 const day = (row: number) => new Date(row * 86_400_000);

@@ -1,7 +1,5 @@
 import { execFileSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
 import { createServer } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
@@ -9,6 +7,7 @@ import { Cluster } from "../../src/cluster/client/cluster.ts";
 import { examineCluster } from "../../src/cluster/deploy/doctor.ts";
 import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
 import { compile } from "../../src/compile.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { hasDask, hasOpenssl } from "../support/needs.ts";
 import { PATIENCE_SECONDS } from "../support/until.ts";
 import { listening, refusal } from "./support/refusal.ts";
@@ -38,13 +37,12 @@ describe.runIf(await hasDask())("an address without a scheduler", () => {
 });
 
 describe.runIf((await hasDask()) && (await hasOpenssl()))("a scheduler with TLS", () => {
-  let folder = "";
+  const folder = fileFolder();
   let dask: LocalCluster;
   const file = (name: string) => join(folder, name);
   const tls = () => ({ ca: file("ca.pem"), cert: file("cert.pem"), key: file("key.pem") });
 
   beforeAll(async () => {
-    folder = mkdtempSync(join(tmpdir(), "factorloom-tls-"));
     makeCertificates("ca", "key", "cert");
     makeCertificates("other_ca", "other_key", "other_cert");
     const place = "DASK_DISTRIBUTED__COMM__TLS__";
@@ -62,7 +60,6 @@ describe.runIf((await hasDask()) && (await hasOpenssl()))("a scheduler with TLS"
   });
   afterAll(async () => {
     await dask?.close();
-    rmSync(folder, { recursive: true, force: true });
   });
 
   /** One that signs, and a certificate for 127.0.0.1 that it has signed. */

@@ -1,20 +1,18 @@
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { Cluster } from "../../src/cluster/client/cluster.ts";
 import { openStore } from "../../src/cluster/exchange/open_store.ts";
 import { DatasetFolder } from "../../src/cluster/results/dataset_folder.ts";
 import { makeFolders } from "../../src/files/folders.ts";
+import { fileFolder } from "../support/file_folder.ts";
 
 /** Folders that are not there or cannot be made. */
 describe("a store", () => {
-  let folder = "";
+  const folder = fileFolder();
   beforeAll(() => {
-    folder = mkdtempSync(join(tmpdir(), "factorloom-store-"));
     writeFileSync(join(folder, "file"), "");
   });
-  afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
   test.runIf(process.platform === "linux")("in /proc is refused, or cannot be made", async () => {
     const connected = Cluster.connect({ scheduler: "tcp://127.0.0.1:1", store: "/proc/x/y" });

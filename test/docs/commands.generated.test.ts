@@ -1,16 +1,15 @@
 import { spawnSync } from "node:child_process";
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
+import { fileFolder } from "../support/file_folder.ts";
 import { trials } from "../support/trials.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Pages whose commands a reader runs from the first to the last. Long runs try those that take ten seconds too. */
 const PAGES = trials(["why.md"], ["why.md", "diff.md", "nulls.md", "report.md", "tutorial.md"]);
 
-const folder = mkdtempSync(join(tmpdir(), "factorloom-tutorial-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 /** A command of the tutorial and the lines that it prints. */
 interface Command {

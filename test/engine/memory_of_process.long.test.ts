@@ -1,17 +1,15 @@
 import { execFile } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { parseByteSize } from "../../src/text/byte_size.ts";
+import { fileFolder } from "../support/file_folder.ts";
 
 /** What the process takes under a memory limit, on five workloads, each in a process of its own. */
 
 const OWN = 300 * 2 ** 20;
 const script = join(import.meta.dirname, "fixtures/memory_workloads.ts");
-const folder = mkdtempSync(join(tmpdir(), "factorloom-test-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = fileFolder();
 
 interface Outcome {
   readonly steps: number;

@@ -1,18 +1,17 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, Engine, type EvaluateOptions } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
+import { fileFolder } from "../support/file_folder.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "factorloom-replay-"));
+const folder = fileFolder();
 let engine: Engine;
 beforeAll(async () => {
   engine = await Engine.start({ threads: 1 });
 });
 afterAll(async () => {
   await engine.close();
-  rmSync(folder, { recursive: true });
 });
 
 const panel = panelOf({

@@ -1,10 +1,10 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Table } from "apache-arrow";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { compile, Engine, type Panel } from "../../src/index.ts";
 import { compiled, FIELDS, type ProgramText, RandomPrograms } from "../live/random_programs.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 
@@ -16,13 +16,11 @@ import { trials } from "../support/trials.ts";
 const PROGRAMS = trials(4, 1000);
 
 let engine: Engine;
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   engine = await Engine.start({ threads: 2 });
-  folder = mkdtempSync(join(tmpdir(), "factorloom-params-"));
 });
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
   await engine.close();
 });
 

@@ -1,8 +1,6 @@
 import { spawnSync } from "node:child_process";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll } from "vitest";
+import { fileFolder } from "../support/file_folder.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 export const SERVICE = join(ROOT, "examples/service/service.ts");
@@ -11,8 +9,7 @@ export const BARS = 40;
 
 // Every test starts processes, each of which reads the bars.
 
-export const folder = mkdtempSync(join(tmpdir(), "factorloom-examples-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+export const folder = fileFolder();
 
 /** Runs an example to its end, outside the project: what it reads lies beside it, not in the working folder. */
 export function run(script: string, ...args: string[]) {

@@ -1,17 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { writing } from "../../src/files/writing.ts";
+import { fileFolder } from "../support/file_folder.ts";
 
-let folder: string;
+const folder = fileFolder();
 beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "factorloom-writing-"));
   writeFileSync(join(folder, "taken"), "");
 });
-afterAll(() => rmSync(folder, { recursive: true }));
 
 describe("an error while a file is written", () => {
   const path = () => join(folder, "taken", "out.csv");

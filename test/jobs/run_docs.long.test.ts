@@ -1,14 +1,13 @@
-import { cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import { runJobs } from "../../src/jobs/service/run_jobs.ts";
 import { planRuns, readStatus } from "../../src/jobs/service/status.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { ROOT, realBars, SILENT } from "./job_folder.ts";
 
-const root = mkdtempSync(join(tmpdir(), "factorloom-run-docs-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = fileFolder();
 
 const once = { once: true, stop: new AbortController().signal, log: SILENT };
 

@@ -1,5 +1,4 @@
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -12,15 +11,14 @@ import {
   type Program,
 } from "../../src/index.ts";
 import type { RecursiveDefinition } from "../../src/operator/definition.ts";
+import { fileFolder } from "../support/file_folder.ts";
 
 let engine: Engine;
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   engine = await Engine.start({ threads: 1 });
-  folder = mkdtempSync(join(tmpdir(), "factorloom-changed-code-"));
 });
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
   await engine.close();
 });
 

@@ -1,9 +1,7 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { isMemoryShort } from "../../src/evaluation/memory/memory_need.ts";
 import { Engine } from "../../src/index.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 import { engineOfArenas } from "../support/small_arenas.ts";
 import { trials } from "../support/trials.ts";
@@ -23,16 +21,14 @@ const ARENA_BYTES = 2 ** 17;
 /** Of two threads and of one, over one memory; over several, where scratch memory of threads is most of them. */
 let engines: Engine[][];
 const arenaCounts: number[] = [];
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   engines = [
     [await Engine.start({ threads: 2 }), await Engine.start({ threads: 1 })],
     [await engineOfArenas(2, ARENA_BYTES, arenaCounts), await engineOfArenas(2, ARENA_BYTES, arenaCounts)],
   ];
-  folder = mkdtempSync(join(tmpdir(), "factorloom-lives-"));
 });
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
   for (const engine of engines.flat()) await engine.close();
 });
 

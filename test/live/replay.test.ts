@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
@@ -16,6 +15,7 @@ import {
 } from "../../src/index.ts";
 import { openSession } from "../../src/live/session/open_session.ts";
 import { startHost } from "../execution/real_formulas.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 import {
   alpha101,
@@ -37,7 +37,7 @@ const SEED = random.seed;
 let engine: Engine;
 let bars: Panel;
 let program: Program;
-let folder: string;
+const folder = fileFolder();
 let params: Record<string, ParamValue>[];
 let expected: Map<string, string[]>;
 
@@ -48,14 +48,12 @@ beforeAll(async () => {
   });
   bars = rowsOf(all, 300, 300 + ROWS);
   program = programOf(TEXT);
-  folder = mkdtempSync(join(tmpdir(), "factorloom-live-"));
   params = randomParams();
   const file = join(folder, "params.csv");
   writeFileSync(file, paramsTable());
   expected = linesByTime(await engine.evaluate(program, bars, { paramsByTime: file }));
 });
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
   await engine.close();
 });
 

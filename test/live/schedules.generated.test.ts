@@ -1,8 +1,6 @@
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { Engine } from "../../src/index.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { type LifeCounts, RandomLife } from "./random_life.ts";
@@ -17,13 +15,11 @@ const SCHEDULES = trials(3, 1000);
 const HABITS = { conditionShare: 0.9, changeShares: [1, 0.3, 0.1, 0.03], barsMost: 110 };
 
 let engines: Engine[];
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   engines = [await Engine.start({ threads: 2 }), await Engine.start({ threads: 1 })];
-  folder = mkdtempSync(join(tmpdir(), "factorloom-schedules-"));
 });
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
   for (const engine of engines) await engine.close();
 });
 

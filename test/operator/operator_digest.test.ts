@@ -1,17 +1,13 @@
-import { mkdir, mkdtemp, rm, writeFile } from "node:fs/promises";
-import { tmpdir } from "node:os";
+import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { startHost } from "../../src/evaluation/start_host.ts";
 import type { Operator } from "../../src/operator/definition.ts";
 import { engineDigest, operatorDigest } from "../../src/operator/operator_digest.ts";
+import { fileFolder } from "../support/file_folder.ts";
 
-let folder: string;
-beforeAll(async () => {
-  folder = await mkdtemp(join(tmpdir(), "operator-digest-"));
-});
-afterAll(() => rm(folder, { recursive: true }));
+const folder = fileFolder();
 
 const FILES = {
   "operator.ts": `import { half } from "./lib/half.ts?v=1";\nexport * from "./names.mjs";\nimport "vitest";`,

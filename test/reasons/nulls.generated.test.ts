@@ -1,13 +1,13 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { compile, Engine, type Panel, type Program, readPanel } from "../../src/index.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
-const folder = mkdtempSync(join(tmpdir(), "factorloom-nulls-"));
+const folder = fileFolder();
 let engine: Engine;
 let panel: Panel;
 beforeAll(async () => {
@@ -18,7 +18,6 @@ beforeAll(async () => {
   panel = trials(part(bars, 300, 5), bars);
 });
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
   await engine.close();
 });
 

@@ -1,16 +1,15 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { compareResults } from "../../../src/bench/budget/compare.ts";
 import { type MeasuredRun, type ResultFile, readResultFile } from "../../../src/bench/budget/result_file.ts";
 import { Xoshiro128 } from "../../../src/bench/random.ts";
 import { type BenchResult, msPerRow, sum } from "../../../src/bench/result.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 import { madeUpCell, madeUpResult } from "./made_up_cells.ts";
 
-const folder = mkdtempSync(join(tmpdir(), "factorloom-compare-"));
-afterAll(() => rmSync(folder, { recursive: true }));
+const folder = fileFolder();
 
 /** Calls of some 10 ms: neighbours are alike, one in fifty is disturbed, as they are on real machines. */
 function callsOf(seed: number, { count = 300, times = 1 } = {}): number[] {

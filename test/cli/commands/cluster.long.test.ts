@@ -9,6 +9,7 @@ import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { type ProcessEntry, processes } from "../../../src/cluster/bridge/process_group.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 import { hasDask } from "../../support/needs.ts";
 import { until, untilGone } from "../../support/until.ts";
 import { runCli } from "../run_cli.ts";
@@ -154,15 +155,13 @@ describe.runIf(await hasDask())("cluster local", () => {
 
 describe.runIf(await hasDask())("cluster doctor", () => {
   let running: Running;
-  let store = "";
+  const store = mkdtempSync(join(fileFolder(), "store-"));
   beforeAll(async () => {
-    store = mkdtempSync(join(tmpdir(), "factorloom-store-"));
     running = await startLocal("--workers", "2");
   });
   afterAll(async () => {
     running.child.kill("SIGTERM");
     await running.exit;
-    rmSync(store, { recursive: true, force: true });
   });
 
   test("shows versions and connections, and that all is well", async () => {

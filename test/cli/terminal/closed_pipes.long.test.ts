@@ -1,16 +1,15 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, openSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { openSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
+import { fileFolder } from "../../support/file_folder.ts";
 import { runCli } from "../run_cli.ts";
 import { JOB_FILES } from "./job_files.ts";
 
 const MAIN = fileURLToPath(new URL("../../../dist/src/cli/main.js", import.meta.url));
-const folder = mkdtempSync(join(tmpdir(), "factorloom-terminal-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 for (const [name, text] of Object.entries(JOB_FILES)) writeFileSync(join(folder, name), text);
 
 /** For each command a call that prints to stdout, and one that prints to stderr. */

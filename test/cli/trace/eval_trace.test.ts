@@ -1,11 +1,11 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { beforeAll, describe, expect, test } from "vitest";
 import { type ChromeEvent, TRACKS } from "../../../src/cli/trace/chrome_trace.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 import { BARS, runCli } from "../run_cli.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -38,8 +38,7 @@ interface PartArgs {
   readonly ns: number;
 }
 
-const folder = mkdtempSync(join(tmpdir(), "factorloom-trace-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = mkdtempSync(join(fileFolder(), "trace-"));
 
 describe("the trace of an evaluation", () => {
   let events: ChromeEvent[] = [];

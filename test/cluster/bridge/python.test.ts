@@ -1,16 +1,12 @@
 import { execFileSync } from "node:child_process";
-import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { chmodSync, existsSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
+import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { findPython, pythonScript } from "../../../src/cluster/bridge/python.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 import { hasDask } from "../../support/needs.ts";
 
-let folder = "";
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "factorloom-python-"));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 beforeEach(() => void vi.stubEnv("FACTORLOOM_PYTHON", ""));
 afterEach(() => vi.unstubAllEnvs());
 

@@ -1,29 +1,16 @@
 import { execFileSync } from "node:child_process";
 import { createHash } from "node:crypto";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { unzipSync } from "fflate";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { executorBundle } from "../../../src/cluster/deploy/bundle.ts";
 import { bundledFiles } from "../../../src/cluster/deploy/bundle_files.ts";
 import { BARS } from "../../cli/run_cli.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 
-let folder = "";
-beforeAll(() => {
-  folder = mkdtempSync(join(tmpdir(), "factorloom-bundle-"));
-});
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 /** Reads a panel with DuckDB and Arrow and knows all operators, as an executor does. */
 const READER = "src/data/source/read_panel";

@@ -1,13 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, rmSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { FolderClaim } from "../../../src/cluster/exchange/folder_claim.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 
-const root = mkdtempSync(join(tmpdir(), "factorloom-claim-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = fileFolder();
 
 /** A process that says whether it got the folder, and keeps it. */
 function taker(folder: string, under: readonly string[]): ChildProcess {

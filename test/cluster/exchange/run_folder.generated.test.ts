@@ -1,13 +1,12 @@
-import { existsSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { checkClaim } from "../../../src/cluster/exchange/folder_claim.ts";
 import { RunFolder } from "../../../src/cluster/exchange/run_folder.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 import { trials } from "../../support/trials.ts";
 
-const store = mkdtempSync(join(tmpdir(), "factorloom-runs-"));
-afterAll(() => rmSync(store, { recursive: true, force: true }));
+const store = fileFolder();
 
 const ID = "0123456789abcdef";
 

@@ -1,7 +1,6 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ReusedDatabases } from "../../../src/data/duckdb/database.ts";
 import { layOutPanel } from "../../../src/data/panel/panel_layout.ts";
 import { collectPanel } from "../../../src/data/panel/panel_source.ts";
@@ -9,13 +8,13 @@ import { openSourceAs } from "../../../src/data/source/open_panel_source.ts";
 import { readPlainCsv } from "../../../src/data/source/plain_csv.ts";
 import { DataError } from "../../../src/errors.ts";
 import type { Panel } from "../../../src/panel.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 import { Seeded } from "../../support/seeded.ts";
 import { trials } from "../../support/trials.ts";
 
 const TRIALS = trials(75, 2_000);
 const seeded = new Seeded();
-const folder = mkdtempSync(join(tmpdir(), "factorloom-plain-"));
-afterAll(() => rmSync(folder, { recursive: true, force: true }));
+const folder = fileFolder();
 
 const oneOf = <T>(choices: readonly T[]): T => choices[seeded.below(choices.length)]!;
 

@@ -1,5 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Table } from "apache-arrow";
 import fc from "fast-check";
@@ -16,6 +15,7 @@ import { compile, type Program } from "../../../src/index.ts";
 import { countNulls } from "../../../src/reasons/nulls.ts";
 import { startHost } from "../../execution/real_formulas.ts";
 import { PANEL_NAMES, randomFormulas } from "../../fuzz/random_formulas.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 import { Seeded } from "../../support/seeded.ts";
 import { arenaCounts, overSmallArenas } from "../../support/small_arenas.ts";
 import { trials } from "../../support/trials.ts";
@@ -29,15 +29,13 @@ const ROWS = 40;
 const random = new Seeded();
 
 let host: EngineHost;
-let folder: string;
+const folder = fileFolder();
 let counts: number[];
 beforeAll(async () => {
   host = await startHost(2);
   counts = arenaCounts(host);
-  folder = mkdtempSync(join(tmpdir(), "factorloom-arenas-"));
 });
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
   await host.pool.close();
 });
 

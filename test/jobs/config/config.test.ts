@@ -1,13 +1,12 @@
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { mkdirSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { afterAll, expect, test } from "vitest";
+import { expect, test } from "vitest";
 import { ConfigError } from "../../../src/jobs/config/config_text.ts";
 import { parseDuration } from "../../../src/jobs/config/duration.ts";
 import { readRunConfig } from "../../../src/jobs/config/read_config.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 
-const root = mkdtempSync(join(tmpdir(), "factorloom-config-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = fileFolder();
 
 async function mistakesOf(text: string): Promise<string> {
   const file = join(root, "jobs.yaml");

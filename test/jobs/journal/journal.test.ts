@@ -1,17 +1,16 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readFileSync, rmSync, writeFileSync } from "node:fs";
 import { mkdir } from "node:fs/promises";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { afterAll, describe, expect, test } from "vitest";
+import { describe, expect, test } from "vitest";
 import { JobHistory } from "../../../src/jobs/journal/history.ts";
 import { formatRecord, Journal, readJournal } from "../../../src/jobs/journal/journal.ts";
 import { JournalLock, lockHolder } from "../../../src/jobs/journal/journal_lock.ts";
 import type { JournalRecord } from "../../../src/jobs/journal/records.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 
-const root = mkdtempSync(join(tmpdir(), "factorloom-journal-"));
-afterAll(() => rmSync(root, { recursive: true, force: true }));
+const root = fileFolder();
 
 const skipped = (path: string): JournalRecord => ({
   kind: "skipped",

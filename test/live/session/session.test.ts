@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Table, tableToIPC } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -15,16 +14,15 @@ import {
   writeCheckpoint,
 } from "../../../src/index.ts";
 import { panelOf } from "../../panels.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 import { linesOf } from "../real_session.ts";
 
 let engine: Engine;
-let folder: string;
+const folder = fileFolder();
 beforeAll(async () => {
   engine = await Engine.start({ threads: 2 });
-  folder = mkdtempSync(join(tmpdir(), "factorloom-session-"));
 });
 afterAll(async () => {
-  rmSync(folder, { recursive: true });
   await engine.close();
 });
 
