@@ -23,6 +23,8 @@ export { OVERLAPPING_BLOCKS_MAX, type PlanData } from "./protocol.ts";
 
 /** Longest time for which `close` waits for running parts before it ends their threads. */
 const CLOSE_GRACE_MS = 200;
+/** The same for the scheduler, which runs no code of users; it has the end of the trace. */
+const CLOSE_GRACE_MS_SCHEDULER = 10_000;
 
 /** Executors lost in succession, with no part done and no run ended in between, before the pool gives up. */
 const BARREN_LOSSES_MAX = 8;
@@ -225,8 +227,8 @@ export class ExecutorPool {
     this.#hangWatch?.close();
     for (const seat of this.#seats) seat.stop();
     this.#scheduler.post({ kind: "stop" });
-    const loops = Promise.all([this.#schedulerEnded, ...this.#seats.map((seat) => seat.ended)]);
-    await settlesWithin(loops, CLOSE_GRACE_MS);
+    await settlesWithin(Promise.all(this.#seats.map((seat) => seat.ended)), CLOSE_GRACE_MS);
+    await settlesWithin(this.#schedulerEnded, CLOSE_GRACE_MS_SCHEDULER);
     await this.#threads.destroy();
     this.#readMail();
     this.#schedulerPort.close();

@@ -135,7 +135,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     await exit;
     const ms = await untilGone([...bridges, ...executors]);
     expect(bridges).toHaveLength(1);
-    expect(ms).toBeLessThan(8_000);
+    expect(ms).toBeLessThan(30_000);
     await until(isFree);
   });
 
@@ -174,7 +174,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     const start = performance.now();
     client.kill("SIGINT");
     expect((await exit)[0]).toBe(130);
-    expect(performance.now() - start).toBeLessThan(5_000);
+    expect(performance.now() - start).toBeLessThan(30_000);
     expect(readdirSync(out)).toEqual([]);
     expect(bridges).toHaveLength(1);
     await untilGone(bridges);

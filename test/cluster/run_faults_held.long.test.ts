@@ -40,7 +40,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
     const start = performance.now();
     controller.abort(reason);
     await Promise.all([expect(started.table).rejects.toBe(reason), untilGone(executors)]);
-    expect(performance.now() - start).toBeLessThan(3_000);
+    expect(performance.now() - start).toBeLessThan(20_000);
     setting.gate.open();
     const next = await setting.begin(cluster);
     await setting.expectRight(next);

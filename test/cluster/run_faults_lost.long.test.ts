@@ -143,7 +143,7 @@ describe.runIf(await hasDask())("a killed scheduler", () => {
       expect(foundTiles(runs[0])).toBeGreaterThan(5);
       // And for good: the address has no scheduler any more.
       setting.gate.close(EARLY);
-      await using patient = await setting.connect("store", { timeoutSeconds: 8 });
+      await using patient = await setting.connect("store", { timeoutSeconds: 15 });
       const lost = await setting.begin(patient);
       await setting.gate.waiting(1);
       const start = performance.now();
@@ -151,7 +151,7 @@ describe.runIf(await hasDask())("a killed scheduler", () => {
       await expect(lost.table).rejects.toThrow(
         /^E60[34] the Dask scheduler at tcp:\/\/127\.0\.0\.1:\d+ .*\n {2}start/,
       );
-      expect(performance.now() - start).toBeLessThan(20_000);
+      expect(performance.now() - start).toBeLessThan(60_000);
     } finally {
       setting.gate.open();
       await Promise.all(groups.map((group) => group.end()));

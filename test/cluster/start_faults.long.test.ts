@@ -32,7 +32,7 @@ describe.runIf(await hasDask())("workers", () => {
     text,
   ]) => {
     const { pid, name } = await setting.dask.addWorker(["--resources", "GPU=1"]);
-    await using cluster = await setting.connect("store", { timeoutSeconds: 12, ...restricted(name) });
+    await using cluster = await setting.connect("store", { timeoutSeconds: 20, ...restricted(name) });
     const started = await setting.beginHeld(cluster);
     const start = performance.now();
     process.kill(-pid, "SIGKILL");
@@ -61,7 +61,7 @@ describe.runIf(await hasDask())("workers", () => {
     for (const pid of all) process.kill(pid, "SIGSTOP");
     try {
       const start = performance.now();
-      await expect(setting.connect("memory", { timeoutSeconds: 8 })).rejects.toThrow(
+      await expect(setting.connect("memory", { timeoutSeconds: 15 })).rejects.toThrow(
         /^E631 no worker took .*: worker-0 at tcp:\S+ does not answer; worker-1 at tcp:\S+ does not answer\n/,
       );
       expect(seconds(start)).toBeLessThan(60);
@@ -75,7 +75,7 @@ test.runIf(await hasDask())(
   "workers without memory for the code: E631 says so; one with memory is enough",
   async () => {
     await using dask = await startLocalCluster({ workers: 1, memoryLimit: "120MB" });
-    const connect = () => Cluster.connect({ scheduler: dask.address, timeoutSeconds: 25 });
+    const connect = () => Cluster.connect({ scheduler: dask.address, timeoutSeconds: 40 });
     await expect(connect()).rejects.toThrow(
       /^E631 no worker took .*: worker-0 \(memory limit 120 MB\) ended while it took their code(, \d+ times)?\n.*240 MB/,
     );

@@ -1,4 +1,4 @@
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
 import { Cluster } from "../../src/cluster/client/cluster.ts";
@@ -44,6 +44,22 @@ describe("a store", () => {
     } finally {
       await result.release();
     }
+  });
+
+  test("of a result may hold the claim of a client that ended while it set one aside, and no other file", async () => {
+    const paths = ["_owner.json.x.tmp", "other.json"].map((name) => {
+      const path = join(folder, `result-${name}`);
+      mkdirSync(path);
+      writeFileSync(join(path, name), "{}");
+      return path;
+    });
+    const openings = paths.map((path) =>
+      DatasetFolder.open(path, { run: "run", token: "token", isNew: false }),
+    );
+    const [aside, other] = await Promise.allSettled(openings);
+    expect(other).toMatchObject({ status: "rejected", reason: { name: "UsageError", code: "E629" } });
+    expect(aside).toMatchObject({ status: "fulfilled" });
+    await (await openings[0]!).release();
   });
 
   test("is made with the folders above it where that is asked for", async () => {

@@ -123,7 +123,7 @@ test("a damaged input is refused or read as the healthy one", async () => {
   for (let trial = 0; trial < trials(40, 400); trial += 1) {
     const format = FORMATS[trial % FORMATS.length]!;
     const { bytes, content } = healthy.get(format)!;
-    const kind = pick(["query", "query", "damage", "damage", "damage", "same"]);
+    const kind = trial % 5 === 4 ? "same" : pick(["query", "query", "damage", "damage", "damage"]);
     const [name, made] = await (async () => {
       if (kind === "damage") {
         const damage = pick(Object.keys(DAMAGES));
@@ -146,5 +146,5 @@ test("a damaged input is refused or read as the healthy one", async () => {
     counts[code === null ? "same" : "refused"] += 1;
   }
   expect(counts.refused, `seed ${random.seed}`).toBeGreaterThan(10);
-  expect(counts.controls, `seed ${random.seed}`).toBeGreaterThan(0);
+  expect(counts.controls, `seed ${random.seed}`).toBeGreaterThan(5);
 });

@@ -127,7 +127,7 @@ describe("results that do not fit into memory", () => {
     };
     const taken = Array.fromAsync(engine.evaluateMany(program, panel, calls, { signal, onProgress }));
     await expect(taken).rejects.toThrow("enough");
-    await vi.waitFor(expectAllGivenBack);
+    await vi.waitFor(expectAllGivenBack, { timeout: 60_000 });
   });
 
   test("are given back on abort though no table is asked for any more", async () => {

@@ -28,11 +28,11 @@ test("a part that hangs is reported once, with its operator; others and short on
   const reports: HangingPart[] = [];
   await using engine = await Engine.start({
     threads: 2,
-    hang: { limitMs: 200, onHang: (part) => reports.push(part) },
+    hang: { limitMs: 400, onHang: (part) => reports.push(part) },
   });
   const program = compile("y = slow_at_9(x) + 1\nz = x * 2", {
     fields: ["x"],
-    operators: [slow("slow_at_9", 900)],
+    operators: [slow("slow_at_9", 1500)],
   });
   await engine.evaluate(program, filled(1, 2, 3));
   expect(reports).toEqual([]);
@@ -41,7 +41,7 @@ test("a part that hangs is reported once, with its operator; others and short on
   expect(reports).toHaveLength(1);
   const [report] = reports;
   expect(report!.operators).toContain("slow_at_9");
-  expect(report!.ms).toBeGreaterThan(200);
+  expect(report!.ms).toBeGreaterThan(400);
   expect(report!.estimatedMs).toBeLessThan(report!.ms / 50);
 });
 
@@ -62,9 +62,9 @@ test("a part that never ends loses its threads, if they are to be replaced, and 
 test("by default the process is warned", async () => {
   const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
   await using engine = await Engine.start({ threads: 1, hang: { limitMs: 100 } });
-  const program = compile("y = slow_at_9(x)", { fields: ["x"], operators: [slow("slow_at_9", 500)] });
+  const program = compile("y = slow_at_9(x)", { fields: ["x"], operators: [slow("slow_at_9", 1500)] });
   await engine.evaluate(program, filled(9));
   expect(warn).toHaveBeenCalledOnce();
-  expect(warn.mock.calls[0]![0]).toMatch(/^slow_at_9 has run for 0\.\d s on executor 0, estimated are /);
+  expect(warn.mock.calls[0]![0]).toMatch(/^slow_at_9 has run for \d\.\d s on executor 0, estimated are /);
   warn.mockRestore();
 });

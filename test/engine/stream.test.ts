@@ -2,11 +2,12 @@ import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type PanelBlock, type PanelSource, panelSource } from "../../src/data/panel/panel_source.ts";
 import { compile, Engine, type EvaluateOptions, type Panel } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
 import { MANAGED_ONLY } from "../support/managed_only.ts";
+import { until } from "../support/until.ts";
 
 let engine: Engine;
 beforeAll(async () => {
@@ -239,7 +240,7 @@ describe("memory", () => {
     const open = (await tight.openStream(one, panelSource(wide), { blockRows: 20 })).blocks();
     await open.next();
     const waiting = tight.evaluate(one, wide, { blockRows: 1 });
-    await vi.waitFor(() => expect(tight.memory.waitingCount).toBe(1));
+    await until(() => tight.memory.waitingCount === 1);
     await open.return();
     await waiting;
     expect(tight.memory.managedBytes).toBe(0);

@@ -6,6 +6,7 @@ import { MemoryBudget } from "../../src/evaluation/memory/memory_budget.ts";
 import { ExecutorPool } from "../../src/execution/executor_pool.ts";
 import { Arena } from "../../src/kernel/memory/arena.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
+import { MANAGED_ONLY } from "../support/managed_only.ts";
 
 /**
  * What a live session does: rows come one by one, the newest may be corrected, a new process continues from a
@@ -32,7 +33,13 @@ let host: EngineHost;
 beforeAll(async () => {
   const threads = 2;
   const pool = await ExecutorPool.start({ threads });
-  host = { pool, budget: new MemoryBudget(2 ** 30), threads, costs: DEFAULT_COSTS, engineDigest: "" };
+  host = {
+    pool,
+    budget: new MemoryBudget(2 ** 30, { thresholds: MANAGED_ONLY }),
+    threads,
+    costs: DEFAULT_COSTS,
+    engineDigest: "",
+  };
 });
 afterAll(() => host.pool.close());
 

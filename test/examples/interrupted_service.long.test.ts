@@ -7,7 +7,7 @@ import { BARS, barLines, dateOf, folder, SERVICE, service } from "./example_proc
 
 /** Sends a signal to the paced service once it has reported some bars. */
 async function interrupt(signal: NodeJS.Signals, barCount: number, args: readonly string[]) {
-  const child = spawn(process.execPath, [SERVICE, "--report", "1", "--every", "20", ...args], {
+  const child = spawn(process.execPath, [SERVICE, "--report", "1", "--every", "100", ...args], {
     cwd: folder,
     stdio: ["ignore", "pipe", "inherit"],
   });

@@ -17,10 +17,11 @@ describe("DecidedWindows", () => {
           const words = wordsOf([...given, ...new Array<number>(6).fill(0)].slice(0, 2 * task + 2));
           const key = `${task} ${words.join()}`;
           const known = decided.recall(task, words);
-          if (known !== undefined) expect(known).toBe(values.get(key));
-          decided.remember(task, words, value);
-          values.set(key, value);
-          expect(decided.recall(task, words)).toBe(value);
+          const own = values.get(key) ?? value;
+          if (known !== undefined) expect(known).toBe(own);
+          decided.remember(task, words, own);
+          values.set(key, own);
+          expect(decided.recall(task, words)).toBe(own);
         }
       }),
     );

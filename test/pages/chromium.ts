@@ -17,6 +17,9 @@ export interface Shown {
   readonly requests: string[];
 }
 
+/** Above the 30 s of Playwright: other tests may have the processors. */
+const PATIENCE_MS = 240_000;
+
 /** Chromium with pages that lie in a folder of their own. */
 export class PageViewer {
   readonly #browser: Browser;
@@ -38,6 +41,7 @@ export class PageViewer {
     const path = join(this.#folder, "page.html");
     writeFileSync(path, html);
     const page = await this.#browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme });
+    page.setDefaultTimeout(PATIENCE_MS);
     const complaints: string[] = [];
     const requests: string[] = [];
     page.on("console", (message) => {

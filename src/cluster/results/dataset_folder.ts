@@ -40,8 +40,8 @@ export class DatasetFolder {
     return await orStoreFailed(path, async () => {
       await makeFolders(path);
       const names = await readdir(path);
-      // No claim is written into a folder with other files.
-      if (names.length > 0 && !names.some((name) => name === RUN_FILE || name === CLAIM_FILE))
+      // No claim is written into a folder with other files. That of a client that is gone may just be set aside.
+      if (names.length > 0 && !names.some((name) => name === RUN_FILE || name.startsWith(CLAIM_FILE)))
         throw datasetTaken(path);
       const claim = await FolderClaim.take(path, token);
       if (claim === null) throw datasetInUse(path);

@@ -22,7 +22,9 @@ function evaluate(args: readonly string[], input: string | Uint8Array = "") {
     env: { ...process.env, TMPDIR: temporary },
   });
   expect(readdirSync(temporary).filter((name) => name.startsWith("factorloom-stdin"))).toEqual([]);
-  return { status, stdout, text: stdout.toString(), stderr: stderr.toString() };
+  // On a busy machine any call may take long enough to say that it is alive.
+  const said = stderr.toString().replaceAll(/^\.\.\. .* after \d+ s.*\n/gm, "");
+  return { status, stdout, text: stdout.toString(), stderr: said };
 }
 
 const call = (args: readonly string[]) => runCli(["eval", ...args], FILES);

@@ -139,7 +139,7 @@ describe.runIf(await hasDask())("executors", () => {
     await Promise.all([run.bridge.cancel(), expect(result).rejects.toMatchObject({ name: "AbortError" })]);
     await until(() => !isAlive(sleeper!));
     await resultOf(run, runTask(key("next"), { kind: "echo" }));
-    expect(performance.now() - start).toBeLessThan(2_000);
+    expect(performance.now() - start).toBeLessThan(20_000);
     // A key that was cancelled may be asked for again.
     await resultOf(run, runTask(key("out"), { kind: "echo" }));
   });
@@ -166,7 +166,7 @@ describe.runIf(await hasDask())("executors", () => {
     process.kill(other.bridge.pid, "SIGKILL");
     await expect(result).rejects.toThrow(/E612 the bridge to Dask ended: SIGKILL/);
     await expect(other.bridge.workers(other.job)).rejects.toMatchObject({ code: "E612" });
-    expect(await until(() => !isAlive(sleeper!))).toBeLessThan(2_000);
+    expect(await until(() => !isAlive(sleeper!))).toBeLessThan(20_000);
     await resultOf(run, runTask(keysOf("after-bridge")("out"), { kind: "echo" }));
   });
 
@@ -311,11 +311,11 @@ describe.runIf(await hasDask())("scheduler", () => {
       const start = performance.now();
       cluster.scheduler.kill("SIGKILL");
       await lost;
-      expect(performance.now() - start).toBeLessThan(10_000);
+      expect(performance.now() - start).toBeLessThan(30_000);
       await expect(run.bridge.workers(run.job)).rejects.toMatchObject({ code: "E611" });
       const closing = performance.now();
       await run.bridge.close();
-      expect(performance.now() - closing).toBeLessThan(3_000);
+      expect(performance.now() - closing).toBeLessThan(20_000);
     } finally {
       await run.bridge.close();
       await cluster.stop();

@@ -23,11 +23,20 @@ async function membersOf(leaders: readonly number[]): Promise<number[]> {
   return all.filter(({ group, isRunning }) => isRunning && leaders.includes(group)).map(({ pid }) => pid);
 }
 
+/** None for a process that has ended. */
+function namesIn(folder: string): string[] {
+  try {
+    return readdirSync(folder);
+  } catch {
+    return [];
+  }
+}
+
 /** Addresses on which these processes listen, as the kernel writes them: `0100007F:1F90`. */
 function listeningOf(pids: readonly number[]): string[] {
   const sockets = pids.flatMap((pid) => {
     const folder = `/proc/${pid}/fd`;
-    return readdirSync(folder).flatMap((fd) => {
+    return namesIn(folder).flatMap((fd) => {
       try {
         return /^socket:\[(\d+)\]$/.exec(readlinkSync(join(folder, fd)))?.[1] ?? [];
       } catch {

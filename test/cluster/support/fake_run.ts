@@ -45,7 +45,7 @@ export interface FakeRun {
 export async function openFakeRun(address: string, bundle: Bundle = fakeBundle()): Promise<FakeRun> {
   const bridge = await Bridge.start({ python: (await findPython()).path });
   try {
-    await bridge.connect(address, { timeoutSeconds: 10 });
+    await bridge.connect(address, { timeoutSeconds: 30 });
     await bridge.install(bundle, 10);
     return { bridge, job: await addJob(bridge) };
   } catch (error) {

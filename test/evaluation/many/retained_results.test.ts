@@ -2,6 +2,7 @@ import { afterEach, describe, expect, test, vi } from "vitest";
 import { RetainedResults } from "../../../src/evaluation/many/retained_results.ts";
 import { MemoryBudget } from "../../../src/evaluation/memory/memory_budget.ts";
 import { MANAGED_ONLY } from "../../support/managed_only.ts";
+import { until } from "../../support/until.ts";
 
 afterEach(() => vi.unstubAllEnvs());
 
@@ -26,7 +27,7 @@ describe("retained results", () => {
     await retained.read(0, 0); // now block 1 is the oldest
     for (let i = 7; i < 12; i++) retained.keep(0, column(i));
     await budget.admitBlock({}); // waits for 80 % alone
-    await vi.waitFor(() => expect(budget.memory.retainedBytes).toBeLessThanOrEqual(6000));
+    await until(() => budget.memory.retainedBytes <= 6000);
     const { spilledBytes } = budget.memory;
     expect(spilledBytes).toBeGreaterThan(5 * 800);
     for (let i = 0; i < 12; i++) expect([...(await retained.read(0, i))]).toEqual([...column(i)]);
@@ -72,7 +73,7 @@ describe("retained results", () => {
     retained.keep(0, column(0));
     await retained.close();
     await budget.admitBlock({});
-    await vi.waitFor(() => expect(budget.memory.retainedBytes).toBe(0));
+    await until(() => budget.memory.retainedBytes === 0);
     expect(budget.memory.spilledBytes).toBe(0);
   });
 

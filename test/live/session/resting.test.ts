@@ -92,7 +92,7 @@ const slow = defineOperator({
   ...facts,
   name: "slow",
   reference: (x: number) => {
-    const end = performance.now() + (x === 5 ? 300 : 0);
+    const end = performance.now() + (x === 5 ? 1500 : 0);
     while (performance.now() < end);
     return x;
   },

@@ -1,3 +1,4 @@
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
 import { startHost } from "../../../src/evaluation/start_host.ts";
@@ -69,8 +70,10 @@ test(`${BURSTS} bursts of pushes`, { timeout: 5000 * BURSTS }, async () => {
     const { signal } = controller;
     const pushing = sent.map((bar, i) => session!.push(bar, i === cutAt ? { signal } : {}));
     const ends = Promise.allSettled(pushing);
+    let losing = Promise.resolve();
     if (random.uniform() < 0.3) {
-      setTimeout(() => hosts.split.pool.restartExecutor(random.below(THREADS)), random.below(4));
+      const [lost, afterMs] = [random.below(THREADS), random.below(4)];
+      losing = wait(afterMs).then(() => hosts.split.pool.restartExecutor(lost));
       kinds.lost++;
     }
     for (let turn = random.below(5); turn > 0; turn--) await new Promise<void>((done) => setImmediate(done));
@@ -85,6 +88,8 @@ test(`${BURSTS} bursts of pushes`, { timeout: 5000 * BURSTS }, async () => {
       expectLines(end.value.table, linesOf(table), where);
       kinds.compared++;
     }
+    // A part that is lost twice is an error of its own.
+    await losing;
     if (cutAt < 0 && random.uniform() < 0.4) {
       const bar = disturbed(sent.at(-1)!, random.below(13));
       const [revised, expected] = [await session!.revise(bar), await calm!.revise(bar)];
