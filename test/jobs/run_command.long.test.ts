@@ -9,7 +9,7 @@ import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 
 const MAIN = join(ROOT, "dist/src/cli/main.js");
 /** More than are evaluated until a signal comes, on a slow machine too. */
-const FILES = 300;
+const FILES = 200;
 const children = new Set<ChildProcess>();
 
 afterEach(async () => {
