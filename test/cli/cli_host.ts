@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { once } from "node:events";
 import { join } from "node:path";
+import { withoutSignsOfLife } from "./signs_of_life.ts";
 
 /** One call of the command line. */
 export interface CliCall {
@@ -43,7 +44,6 @@ export class CliHost {
     child.send(call);
     const [output] = (await Promise.race([answered, ended])) as [CliOutput];
     over.abort();
-    // On a busy machine any call may take long enough to say that it is alive.
-    return { ...output, stderr: output.stderr.replaceAll(/^\.\.\. .* after \d+ s.*\n/gm, "") };
+    return { ...output, stderr: withoutSignsOfLife(output.stderr) };
   }
 }

@@ -10,6 +10,7 @@ import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/l
 import { hasDask } from "../support/needs.ts";
 import { until } from "../support/until.ts";
 import { BARS, runCli } from "./run_cli.ts";
+import { withoutSignsOfLife } from "./signs_of_life.ts";
 
 const MAIN = join(import.meta.dirname, "../../dist/src/cli/main.js");
 /** Far less than the phases would last. */
@@ -49,8 +50,7 @@ describe.runIf(await hasDask())("an evaluation on a cluster", () => {
     const [code] = await exit;
     const ms = performance.now() - begin;
     expect(ms).toBeLessThan(END_MS_MAX);
-    // Without a terminal a line says every five seconds that the command lives.
-    return { code, said: (await said).replaceAll(/^\.\.\. .*\n/gm, "") };
+    return { code, said: withoutSignsOfLife(await said) };
   }
 
   const SIGNALS = [

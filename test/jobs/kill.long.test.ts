@@ -70,12 +70,15 @@ describe("a process that is killed", () => {
         folder.addBars(bars[2 * count]!);
         folder.addBars(bars[2 * count + 1]!);
         waiting += 2;
-        // Half of the kills come after results are published, whatever has piled up.
-        await runAndKill(folder, 1 + random.below(2 * (RUN_LINES + waiting)), 60 * random.uniform());
+        // Half of the kills come after results are published, whatever has piled up, and the last one does for sure.
+        const lineCount = 2 * (RUN_LINES + waiting);
+        const isLast = count === CHANCE_KILLS - 1;
+        await runAndKill(folder, isLast ? lineCount : 1 + random.below(lineCount), 60 * random.uniform());
         const history = await historyOf(folder);
         if (history.sequence > sequence) waiting = 0;
         sequence = history.sequence;
       }
+      expect(sequence, SEED).toBeGreaterThan(0);
       expect(await folder.run(), SEED).toBeNull();
       expect(await folder.results(), SEED).toEqual(await folder.expected(bars));
     },

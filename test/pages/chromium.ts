@@ -6,6 +6,7 @@ import { pathToFileURL } from "node:url";
 import type axe from "axe-core";
 import { type Browser, chromium, type Page } from "playwright-core";
 import { CHROMIUM_PATH } from "../support/needs.ts";
+import { PATIENCE_SECONDS } from "../support/until.ts";
 
 const AXE_PATH = createRequire(import.meta.url).resolve("axe-core");
 
@@ -16,9 +17,6 @@ export interface Shown {
   /** Addresses of everything that was asked for. */
   readonly requests: string[];
 }
-
-/** Above the 30 s of Playwright: other tests may have the processors. */
-const PATIENCE_MS = 240_000;
 
 /** Chromium with pages that lie in a folder of their own. */
 export class PageViewer {
@@ -41,7 +39,7 @@ export class PageViewer {
     const path = join(this.#folder, "page.html");
     writeFileSync(path, html);
     const page = await this.#browser.newPage({ viewport: { width, height: 900 }, colorScheme: scheme });
-    page.setDefaultTimeout(PATIENCE_MS);
+    page.setDefaultTimeout(1000 * PATIENCE_SECONDS);
     const complaints: string[] = [];
     const requests: string[] = [];
     page.on("console", (message) => {

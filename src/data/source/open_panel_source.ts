@@ -122,10 +122,11 @@ export async function openSourceAs(
 /** Renames the columns of a file: with `{ close: "px_last" }`, `px_last` becomes `close`. */
 function renamed(source: PanelSource, path: string, rename: Readonly<Record<string, string>>): PanelSource {
   const { fieldNames, groupNames } = source;
-  checkRenames(path, rename, [...new Set([...fieldNames, ...groupNames])]);
+  const columns = [...new Set([...fieldNames, ...groupNames])];
+  checkRenames(path, rename, columns);
   const newNames = new Map(Object.entries(rename).map(([name, column]) => [column, name]));
   const nameOf = (column: string) => newNames.get(column) ?? column;
-  const columnOf = new Map([...fieldNames, ...groupNames].map((column) => [nameOf(column), column]));
+  const columnOf = new Map(columns.map((column) => [nameOf(column), column]));
   const columnsOf = (names: readonly string[]) => names.map((name) => columnOf.get(name) ?? name);
   async function* read(request: BlockRequest): AsyncGenerator<PanelBlock> {
     const inFile = { ...request, fields: columnsOf(request.fields), groups: columnsOf(request.groups) };

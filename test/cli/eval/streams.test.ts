@@ -7,6 +7,7 @@ import { tableFromIPC } from "apache-arrow";
 import { expect, test } from "vitest";
 import { fileFolder } from "../../support/file_folder.ts";
 import { BARS, runCli } from "../run_cli.ts";
+import { withoutSignsOfLife } from "../signs_of_life.ts";
 
 const MAIN = fileURLToPath(new URL("../../../dist/src/cli/main.js", import.meta.url));
 const folder = fileFolder();
@@ -22,9 +23,7 @@ function evaluate(args: readonly string[], input: string | Uint8Array = "") {
     env: { ...process.env, TMPDIR: temporary },
   });
   expect(readdirSync(temporary).filter((name) => name.startsWith("factorloom-stdin"))).toEqual([]);
-  // On a busy machine any call may take long enough to say that it is alive.
-  const said = stderr.toString().replaceAll(/^\.\.\. .* after \d+ s.*\n/gm, "");
-  return { status, stdout, text: stdout.toString(), stderr: said };
+  return { status, stdout, text: stdout.toString(), stderr: withoutSignsOfLife(stderr.toString()) };
 }
 
 const call = (args: readonly string[]) => runCli(["eval", ...args], FILES);
