@@ -78,9 +78,7 @@ class Executor {
     this.#tellMain({ kind: "hello" });
     for (;;) {
       const seen = this.#signal.read();
-      this.#pending.drain();
-      // Read after the records: the message of a plan is posted before its first part is queued.
-      this.#readMail();
+      this.#takeNews();
       if (this.#isStopping) return;
       if (!this.#runFirst()) this.#waitForParts(seen);
     }
@@ -102,7 +100,9 @@ class Executor {
 
   readonly #hasOpenPart = () => this.#pending.has(this.#isOpen);
 
-  #readMail(): void {
+  /** Takes queued records, then messages: that of a plan is posted before its first part is queued. */
+  #takeNews(): void {
+    this.#pending.drain();
     for (let message = this.#inbox.take(); message; message = this.#inbox.take()) {
       if (message.kind === "load")
         this.#plans.set(message.id, { message, runner: this.#load(message), described: null });
@@ -161,7 +161,7 @@ class Executor {
     const isNextLess = () => (this.#pending.firstPriority(this.#isOpen) ?? priority) < priority;
     if (this.#pending.count === 0 || !isNextLess()) return;
     const seen = this.#signal.read();
-    this.#pending.drain();
+    this.#takeNews();
     if (isNextLess()) this.#signal.waitFor(seen, MORE_URGENT_MS);
   }
 

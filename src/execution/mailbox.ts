@@ -46,13 +46,17 @@ export class Inbox<Message> {
     this.#mailbox = mailbox;
   }
 
-  /** The oldest message not taken yet; null if there is none. */
+  /**
+   * The oldest message not taken yet; null if there is none.
+   *
+   * @throws Error if the thread is being ended. It may run on for a moment, in which Node hands it empty messages.
+   */
   take(): Message | null {
     // Reading a word is cheap; asking an empty port costs a call into C++.
     if (this.#takenCount === Atomics.load(this.#mailbox.header, POSTED)) return null;
-    const received = receiveMessageOnPort(this.#mailbox.port);
-    if (!received) return null;
+    const message = receiveMessageOnPort(this.#mailbox.port)?.message as Message | undefined;
+    if (message === undefined) throw new Error("the thread is being ended: its messages cannot be taken");
     this.#takenCount = (this.#takenCount + 1) | 0;
-    return received.message as Message;
+    return message;
   }
 }
