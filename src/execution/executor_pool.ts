@@ -26,7 +26,10 @@ const CLOSE_GRACE_MS = 200;
 /** The same for the scheduler, which runs no code of users; it has the end of the trace. */
 const CLOSE_GRACE_MS_SCHEDULER = 10_000;
 
-/** Executors lost in succession, with no part done and no run ended in between, before the pool gives up. */
+/**
+ * Executors lost in succession before they begin a part or load a plan, with no run ended in between, before the pool
+ * gives up. Other losses have a cause that ends them: a part or a plan that loses two threads fails its run.
+ */
 const BARREN_LOSSES_MAX = 8;
 
 export interface PoolOptions {
@@ -74,7 +77,7 @@ export class ExecutorPool {
       this.#hangWatch?.end();
       if (plan.hasUserOperators) this.#heapWatch?.end();
     },
-    endParts: (plan) => this.#endParts(plan),
+    endParts: (plan, isUnneeded) => this.#endParts(plan, isUnneeded),
     release: (plan) => this.#release(plan),
   };
   readonly #trace: TraceFeed | null;
@@ -273,11 +276,11 @@ export class ExecutorPool {
 
   #replace(seat: ExecutorSeat, error: Error): void {
     this.#ready.delete(seat);
+    const { lostPlan } = seat;
     // If a plan ended the thread, it hands out no part to the new executor.
-    const plan = seat.lostPlan === null ? undefined : this.#plans.get(seat.lostPlan);
-    plan?.noteLostLoad();
+    if (lostPlan !== null) this.#plans.get(lostPlan)?.noteLostLoad();
+    else this.#barrenLosses = seat.turn === 0 ? this.#barrenLosses + 1 : 0;
     this.#scheduler.post({ kind: "fault", executor: seat.id });
-    if (!plan) this.#barrenLosses = seat.hasCompletedParts ? 0 : this.#barrenLosses + 1;
     if (error instanceof ThreadRefused) this.#fail("the system refuses another thread", error);
     else if (!this.#hasStarted) this.#fail("an executor did not start", error);
     else if (this.#barrenLosses > BARREN_LOSSES_MAX)
@@ -310,9 +313,9 @@ export class ExecutorPool {
     if (--this.#waitCount === 0) this.#schedulerPort.unref();
   }
 
-  /** Ends threads that run parts of the plan; their other parts run again. */
-  #endParts(plan: PlanRecord): void {
-    for (const seat of this.#ready) if (seat.mayRun(plan.id)) seat.terminate();
+  /** Ends threads that run parts of unneeded blocks of the plan; their other parts run again. */
+  #endParts(plan: PlanRecord, isUnneeded: (block: number) => boolean): void {
+    for (const seat of this.#ready) if (seat.runsPartOf(plan.id, isUnneeded)) seat.terminate();
   }
 
   #release(plan: PlanRecord): void {

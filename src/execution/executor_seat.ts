@@ -90,10 +90,6 @@ export class ExecutorSeat implements WatchedThread, StampedThread {
     );
   }
 
-  get hasCompletedParts(): boolean {
-    return new RecordRing(this.link.completions).pushedCount > 0;
-  }
-
   /** The plan that a lost executor was loading, unless the pool ended it: the cause of the loss. */
   get lostPlan(): number | null {
     const plan = Atomics.load(this.link.loading, 0);
@@ -109,9 +105,10 @@ export class ExecutorSeat implements WatchedThread, StampedThread {
     return { plan: plan!, node: node!, part: part! };
   }
 
-  /** True if the executor has begun a part of the plan and may still run it. */
-  mayRun(plan: number): boolean {
-    return Atomics.load(this.link.waiting, 0) === 0 && Atomics.load(this.link.running, 0) === plan;
+  /** True if the executor runs a part of such a block of the plan. */
+  runsPartOf(plan: number, isSuch: (block: number) => boolean): boolean {
+    const { running } = this.link;
+    return this.turn % 2 !== 0 && Atomics.load(running, 0) === plan && isSuch(Atomics.load(running, 1));
   }
 
   post(message: MainToExecutor): void {

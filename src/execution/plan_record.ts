@@ -39,8 +39,8 @@ export interface PlanHost {
   /** A run has begun, or one has ended. */
   noteRun(plan: PlanRecord): void;
   noteEnd(plan: PlanRecord): void;
-  /** Ends threads that run parts of the plan. */
-  endParts(plan: PlanRecord): void;
+  /** Ends threads that run parts of unneeded blocks of the plan. */
+  endParts(plan: PlanRecord, isUnneeded: (block: number) => boolean): void;
   /** Makes executors drop the plan. */
   release(plan: PlanRecord): void;
 }
@@ -169,8 +169,10 @@ export class PlanRecord implements OpenPlan {
 
   async idle(): Promise<void> {
     const ended = this.#allEnded();
-    if (this.#isInterrupted && !(await settlesWithin(ended, PART_GRACE_MS))) this.#host.endParts(this);
-    await ended;
+    const isUnneeded = (block: number) =>
+      this.#underWay.some((run) => run.isTakenBack && run.number === block);
+    // More than once: an unneeded part may begin late, behind one of another plan.
+    while (!(await settlesWithin(ended, PART_GRACE_MS))) this.#host.endParts(this, isUnneeded);
   }
 
   checkpoint(): Uint8Array<ArrayBuffer> {
@@ -243,14 +245,13 @@ export class PlanRecord implements OpenPlan {
     this.#cancelAll();
   }
 
-  /** The operators of a node, and how long its parts take: as measured, else by estimate. */
+  /** The operators of a node, and how long its parts take: as measured, else by estimate. Null if it has no such node. */
   describe(node: number): { readonly operators: readonly string[]; readonly estimatedMs: number } | null {
-    const { costNs, partCount } = this.#data.plan.nodes[node]!;
+    const described = this.#data.plan.nodes[node];
+    if (!described) return null;
     const measuredNs = this.nodeNs[node]! / Math.max(1, this.#endedCount);
-    return {
-      operators: operatorsOf(this.#data, node),
-      estimatedMs: Math.max(costNs, measuredNs) / partCount / 1e6,
-    };
+    const estimatedMs = Math.max(described.costNs, measuredNs) / described.partCount / 1e6;
+    return { operators: operatorsOf(this.#data, node), estimatedMs };
   }
 
   get priority(): number {

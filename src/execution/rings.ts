@@ -61,11 +61,6 @@ export class RecordRing {
     return new RecordRing(words.buffer);
   }
 
-  /** Records pushed so far, as last seen. */
-  get pushedCount(): number {
-    return Atomics.load(this.#words, TAIL) >>> 0;
-  }
-
   /** Records pushed and not drained, as last seen. */
   get waitingCount(): number {
     return (Atomics.load(this.#words, TAIL) - Atomics.load(this.#words, HEAD)) | 0;

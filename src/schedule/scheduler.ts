@@ -149,7 +149,8 @@ export class Scheduler {
   }
 
   #cancel(plan: number, block: number, instructions: Instruction[]): void {
-    const first = this.#plans.get(plan)?.underWay.find((run) => run.block === block);
+    // The block itself may have ended. Numbers wrap around.
+    const first = this.#plans.get(plan)?.underWay.find((run) => ((run.block - block) | 0) >= 0);
     if (!first) return;
     // This cancels the later blocks as well.
     first.cancel();

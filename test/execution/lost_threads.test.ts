@@ -58,8 +58,8 @@ describe("a thread that the system refuses", () => {
 });
 
 describe("a plan that ends the threads that load it", () => {
-  // The last are more losses than a pool accepts without progress.
-  test.each([1, 2, 10])("is given up, and no other (%i executors)", async (threads) => {
+  // The last are more losses than a pool accepts of threads that begin nothing.
+  test.each([1, 2, 20])("is given up, and no other (%i executors)", async (threads) => {
     await withPool({ threads }, async (testPool) => {
       const operators = [{ facts: { name: "exit_on_load" }, functions: {}, module: null, digest: "" }];
       const bad = dataOf(healthy, 6, { operators });
@@ -75,5 +75,14 @@ describe("a plan that ends the threads that load it", () => {
       await expect(testPool.runOnce(bad)).rejects.toThrow("E402");
       await expectUsable(testPool);
     });
+  });
+});
+
+test("a part that ends its thread fails its call, and no other, on however many threads it runs", async () => {
+  await withPool({ threads: 12 }, async (testPool) => {
+    const drawn = { a: { operator: "exit", reads: ["x"], partCount: 12, isOutput: true } };
+    const failing = testPool.runOnce(dataOf(smallPlan(drawn, 2, 12)));
+    await expect(failing).rejects.toThrow("E402 the operator exit ended its thread twice in a row");
+    await expectUsable(testPool);
   });
 });

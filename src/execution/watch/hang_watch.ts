@@ -112,7 +112,7 @@ export class HangWatch {
     this.#seen.clear();
   }
 
-  #note(thread: StampedThread, seen: { since: number }, now: number): void {
+  #note(thread: StampedThread, seen: { readonly turn: number; since: number }, now: number): void {
     const described = this.#describe(thread);
     const ms = now - seen.since;
     if (described === null || ms <= TIMES_ESTIMATE * described.estimatedMs) return;
@@ -120,7 +120,7 @@ export class HangWatch {
     const { node, part } = thread.running;
     const { replaces = false, onHang = warn } = this.#options;
     onHang({ executor: thread.id, node, part, ms, ...described });
-    if (replaces) thread.terminate();
+    if (replaces && thread.turn === seen.turn) thread.terminate();
   }
 }
 
