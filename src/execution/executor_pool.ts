@@ -191,6 +191,11 @@ export class ExecutorPool {
     return plan;
   }
 
+  /** True if its threads are lost or ended: nothing can run any more. */
+  get isLost(): boolean {
+    return this.#failure !== null;
+  }
+
   /** The order of a new call: behind those of the same priority so far. */
   nextCall(priority = 0): CallOrder {
     const call = this.#nextCall;

@@ -245,7 +245,7 @@ export class PlanRecord implements OpenPlan {
     this.#cancelAll();
   }
 
-  /** The operators of a node, and how long its parts take: as measured, else by estimate. Null if it has no such node. */
+  /** The operators of a node, and how long its parts take: as measured, else by estimate; null if there is no such node. */
   describe(node: number): { readonly operators: readonly string[]; readonly estimatedMs: number } | null {
     const described = this.#data.plan.nodes[node];
     if (!described) return null;
@@ -393,8 +393,5 @@ export class PlanRecord implements OpenPlan {
 /** Threads that a plan may end while they load it. */
 const LOST_LOADS_MAX = 2;
 
-/**
- * Longest time for which an unneeded part may go on before its thread is ended. Parts of compiled code take some ms,
- * those of an operator's reference over thousands of symbols some hundred.
- */
+/** Then the thread of an unneeded part is ended. References over thousands of symbols take some 100 ms, code some ms. */
 const PART_GRACE_MS = 2_000;

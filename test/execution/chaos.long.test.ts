@@ -18,7 +18,7 @@ import { digestOf, type RealFormulas, realFormulas, startHost } from "./real_for
 const RANGE = { to: "2014-02-07", blockRows: 16 };
 const FACTORS_PER_RUN = 6;
 /** Longest duration of a run; undisturbed ones take a tenth of a second. */
-const WATCHDOG_MS = 30_000;
+const WATCHDOG_MS = 120_000;
 
 let real: RealFormulas;
 /** For each program the digest of each factor, undisturbed. */
@@ -46,6 +46,8 @@ interface Kills {
   readonly text: string;
   onOpen(host: EngineHost): void;
   onBlock(host: EngineHost, rowsDone: number): void;
+  /** Nobody is ended any more: the next round has kills of its own. */
+  end(): void;
 }
 
 function drawRuns({ below, uniform }: Seeded, threads: number): Drawn {
@@ -86,12 +88,15 @@ function drawRuns({ below, uniform }: Seeded, threads: number): Drawn {
 }
 
 function killing(text: string, kills: readonly (readonly [executor: number, afterMs: number])[]): Kills {
+  const timers: NodeJS.Timeout[] = [];
   return {
     text: `lost: ${text}`,
     onOpen: ({ pool }) => {
-      for (const [executor, afterMs] of kills) setTimeout(() => pool.restartExecutor(executor), afterMs);
+      for (const [executor, afterMs] of kills)
+        timers.push(setTimeout(() => pool.restartExecutor(executor), afterMs));
     },
     onBlock: () => {},
+    end: () => timers.forEach(clearTimeout),
   };
 }
 
@@ -104,6 +109,7 @@ function afterBlock(text: string, executor: number, row: number): Kills {
       if (!isDone && rowsDone >= row) pool.restartExecutor(executor);
       isDone ||= rowsDone >= row;
     },
+    end: () => {},
   };
 }
 
@@ -176,6 +182,7 @@ describe("executors lost at any moment", () => {
       const outcomes = await Promise.all(
         runs.map((run, index) => runOnce(host, run, index === 0 ? kills : null, `${where}, run ${index}`)),
       );
+      kills.end();
       const failed = outcomes.filter((isComplete) => !isComplete);
       failedCount += failed.length;
       if (failed.length === 0) continue;

@@ -3,12 +3,12 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/data/duckdb/database.ts";
-import { startHost } from "../../src/evaluation/start_host.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import { JobStore, readHistory } from "../../src/jobs/journal/job_store.ts";
 import { Superseded } from "../../src/jobs/service/job_loop.ts";
 import { JobRunner } from "../../src/jobs/service/job_runner.ts";
 import type { Log } from "../../src/jobs/service/log.ts";
+import { SharedHost } from "../../src/jobs/service/shared_host.ts";
 import { readStatus } from "../../src/jobs/service/status.ts";
 import { JobFolder, keptLog, realBars, SILENT, type Sink } from "./job_folder.ts";
 
@@ -143,7 +143,7 @@ test("a run that is cancelled loses the current batch, one that is stopped commi
   const bars = realBars(8, 5);
   for (const text of bars) folder.addBars(text);
   const config = await readRunConfig(folder.config);
-  const host = await startHost(config.engine);
+  const host = new SharedHost(config.engine);
   const store = await JobStore.open(config.journal, "bars");
   let onFile = (_: number) => {};
   let files = 0;
@@ -166,7 +166,7 @@ test("a run that is cancelled loses the current batch, one that is stopped commi
     expect(await run("stop", 2)).toBe(5);
   } finally {
     await runner.close();
-    await host.pool.close();
+    await host.close();
   }
   expect(await folder.run()).toBeNull();
   expect(await folder.results()).toEqual(await folder.expected(bars));

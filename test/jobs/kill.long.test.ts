@@ -23,15 +23,19 @@ const TIMEOUT_MS = trials(300_000, 1_200_000);
 const random = new Seeded();
 const SEED = `SEED=${random.seed}`;
 
-/** Runs the jobs until some lines of the log and a moment more have come, then kills the process. */
-async function runAndKill(folder: JobFolder, lineCount: number, moreMs: number): Promise<void> {
+/** Runs the jobs until such a line of the log has come, the first is line 1, and a moment more, then kills the process. */
+async function runAndKill(
+  folder: JobFolder,
+  isLine: (line: string, number: number) => boolean,
+  moreMs: number,
+): Promise<void> {
   const child = spawn(process.execPath, [join(ROOT, "dist/src/cli/main.js"), "run", folder.config], {
     stdio: ["ignore", "ignore", "pipe"],
   });
   const exit = once(child, "exit");
   try {
     let count = 0;
-    for await (const _ of createInterface(child.stderr)) if (++count >= lineCount) break;
+    for await (const line of createInterface(child.stderr)) if (isLine(line, ++count)) break;
     expect(child.exitCode, "it ran until it was killed").toBeNull();
     await wait(moreMs);
   } finally {
@@ -70,10 +74,15 @@ describe("a process that is killed", () => {
         folder.addBars(bars[2 * count]!);
         folder.addBars(bars[2 * count + 1]!);
         waiting += 2;
-        // Half of the kills come after results are published, whatever has piled up, and the last one does for sure.
+        // Half of the kills come after results are published, whatever has piled up; the last one does.
         const lineCount = 2 * (RUN_LINES + waiting);
+        const chosen = 1 + random.below(lineCount);
         const isLast = count === CHANCE_KILLS - 1;
-        await runAndKill(folder, isLast ? lineCount : 1 + random.below(lineCount), 60 * random.uniform());
+        await runAndKill(
+          folder,
+          (line, number) => (isLast ? line.includes('"msg":"committed"') : number >= chosen),
+          60 * random.uniform(),
+        );
         const history = await historyOf(folder);
         if (history.sequence > sequence) waiting = 0;
         sequence = history.sequence;

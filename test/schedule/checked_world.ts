@@ -222,12 +222,12 @@ export class CheckedWorld {
     return { kind: "fault", executor, running: running ? idOf(running.instruction) : null };
   }
 
-  /** Cancels one of the runs under way, chosen by `pick`, and those behind it. */
+  /** Cancels one of the runs so far, chosen by `pick`, which may have ended, and those behind it. */
   cancel(plan: number, pick: number): SchedulerEvent {
-    const underWay = (this.plans[plan]?.runs ?? []).filter(({ end }) => !end);
-    const first = pick % Math.max(1, underWay.length);
-    for (const run of underWay.slice(first)) run.cause ??= { kind: "cancelled" };
-    return { kind: "cancel", plan, block: underWay[first]?.block ?? pick };
+    const runs = this.plans[plan]?.runs ?? [];
+    const first = pick % Math.max(1, runs.length);
+    for (const run of runs.slice(first)) if (!run.end) run.cause ??= { kind: "cancelled" };
+    return { kind: "cancel", plan, block: runs[first]?.block ?? pick };
   }
 
   /** Passes events to the scheduler and checks its instructions. */

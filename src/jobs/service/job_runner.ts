@@ -40,6 +40,7 @@ import {
 import type { JobState } from "../state/job_state.ts";
 import { type BatchLimits, type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
 import type { RunEvent, RunSignals, Step } from "./run_events.ts";
+import type { SharedHost } from "./shared_host.ts";
 
 interface Run {
   readonly texts: FormulaTexts;
@@ -53,6 +54,7 @@ interface Run {
 type Outcome = "done" | "unfinished";
 
 interface OpenState {
+  readonly host: EngineHost;
   readonly state: JobState;
   readonly programs: readonly JobProgram[];
   /** The last batch that the state includes; null while a batch is being evaluated. */
@@ -61,7 +63,7 @@ interface OpenState {
 
 export class JobRunner {
   readonly #job: JobConfig;
-  readonly #host: EngineHost;
+  readonly #host: SharedHost;
   readonly #store: JobStore;
   readonly #journalFolder: string;
   readonly #limits: BatchLimits;
@@ -72,7 +74,7 @@ export class JobRunner {
 
   constructor(
     job: JobConfig,
-    host: EngineHost,
+    host: SharedHost,
     store: JobStore,
     journalFolder: string,
     limits: BatchLimits,
@@ -254,13 +256,15 @@ export class JobRunner {
   async #openState({ texts, open, ended }: Run): Promise<OpenState> {
     const { history } = this.#store;
     const { sequence } = history;
-    if (this.#open?.sequence === sequence && !history.universeIsNewer) return this.#open;
+    const host = await this.#host.current();
+    if (this.#open?.sequence === sequence && this.#open.host === host && !history.universeIsNewer)
+      return this.#open;
     await this.#closeState();
     const ownGroups = await readJobGroups(this.#job, history.begin!, history.universe!.symbols);
     const programs = await compileJob(this.#job, texts, history.begin!, ownGroups.keys());
     const state = await openCurrentState({
       job: this.#job,
-      host: this.#host,
+      host,
       store: this.#store,
       programs,
       ownGroups,
@@ -268,7 +272,7 @@ export class JobRunner {
       signal: ended,
       onRebuild: (reason, files) => this.#onEvent({ kind: "rebuilding", reason, files }),
     });
-    this.#open = { state, programs, sequence };
+    this.#open = { host, state, programs, sequence };
     return this.#open;
   }
 

@@ -1,7 +1,5 @@
 /** Runs the jobs of a configuration: all of them once, or each at its due times until it is stopped. */
 import { FactorloomError } from "../../errors.ts";
-import type { EngineHost } from "../../evaluation/evaluation.ts";
-import { startHost } from "../../evaluation/start_host.ts";
 import { type Clock, systemClock } from "../clock/clock.ts";
 import { Schedule } from "../clock/schedule.ts";
 import type { JobConfig, RunConfig } from "../config/config.ts";
@@ -16,6 +14,7 @@ import { type Log, openLog } from "./log.ts";
 import { JobMetrics, type MetricsServer, serveMetrics } from "./metrics.ts";
 import { retrying } from "./retry.ts";
 import type { RunEvent, RunSignals } from "./run_events.ts";
+import { SharedHost } from "./shared_host.ts";
 
 export interface RunJobsOptions {
   /** Run every job once, now, one after the other. */
@@ -54,7 +53,7 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
   const metrics = new JobMetrics();
   const jobs: ScheduledJob[] = [];
   let server: MetricsServer | null = null;
-  let host: EngineHost | null = null;
+  const host = new SharedHost(config.engine);
   const logStop = () => log.info({}, "stopping");
   stop.addEventListener("abort", logStop, { once: true });
   try {
@@ -62,7 +61,7 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
       server = await serveMetrics(metrics, config.metricsPort);
       log.info({ port: server.port }, "metrics");
     }
-    host = await startHost(config.engine);
+    await host.current();
     for (const job of config.jobs)
       jobs.push(await ScheduledJob.open(job, host, config.journal, { clock, log, metrics, limits }));
     if (once) return await runOnce(jobs, stop, log);
@@ -73,7 +72,7 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
   } finally {
     stop.removeEventListener("abort", logStop);
     for (const job of jobs) await job.close();
-    await host?.pool.close();
+    await host.close();
     await server?.close();
   }
 }
@@ -109,7 +108,7 @@ class ScheduledJob {
 
   static async open(
     job: JobConfig,
-    host: EngineHost,
+    host: SharedHost,
     journal: string,
     services: JobServices,
   ): Promise<ScheduledJob> {

@@ -1,0 +1,37 @@
+import type { EngineHost } from "../../evaluation/evaluation.ts";
+import { type HostOptions, startHost } from "../../evaluation/start_host.ts";
+
+/** The threads that all jobs of a process share. Once they are lost, others are started for the next run. */
+export class SharedHost {
+  readonly #options: HostOptions;
+  #starting: Promise<EngineHost> | null = null;
+
+  constructor(options: HostOptions) {
+    this.#options = options;
+  }
+
+  /** Threads that are not lost so far. @throws as `startHost`; the next call tries again. */
+  async current(): Promise<EngineHost> {
+    this.#starting ??= startHost(this.#options);
+    const starting = this.#starting;
+    try {
+      const host = await starting;
+      if (!host.pool.isLost) return host;
+      await host.pool.close();
+    } catch (error) {
+      this.#forget(starting);
+      throw error;
+    }
+    this.#forget(starting);
+    return await this.current();
+  }
+
+  /** Ends the threads; no job may run any more. */
+  async close(): Promise<void> {
+    await (await this.#starting)?.pool.close();
+  }
+
+  #forget(starting: Promise<EngineHost>): void {
+    if (this.#starting === starting) this.#starting = null;
+  }
+}
