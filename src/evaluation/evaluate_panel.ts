@@ -69,8 +69,23 @@ export async function evaluatePanel(
   const prepared = await prepareCall(registry, program, shape, options);
   await pauses.afterStep();
   const call = { ...prepared, order };
-  const { factors, prunedTaskCount } = call.wanted;
   const computed = await compute(host, registry, program, panel, call, options);
+  try {
+    return await host.budget.whileBusy(() => reported(computed, panel, call, options, started));
+  } finally {
+    await computed.close();
+  }
+}
+
+async function reported(
+  computed: Computed,
+  panel: Panel,
+  call: PreparedCall,
+  { keepInfinite = false }: EvaluateOptions,
+  started: number,
+): Promise<PanelEvaluation> {
+  const pauses = new Pauses();
+  const { factors, prunedTaskCount } = call.wanted;
   const tableStarted = performance.now();
   const sets = call.sets.subarray(call.range.first);
   const columns: FactorColumn[] = [];
@@ -80,7 +95,6 @@ export async function evaluatePanel(
     columns.push({ name, values });
     await pauses.afterStep();
   }
-  const { keepInfinite = false } = options;
   const { table, nullCounts, nonFiniteCounts } = await factorTable(rowsOf(panel, call.range), columns, {
     keepInfinite,
   });
@@ -122,6 +136,8 @@ interface Computed
   /** Values of each output of the graph `[rows of the range x lanes]`. */
   readonly results: readonly Float64Array[];
   readonly startedAt: number;
+  /** Releases the reserved memory. */
+  readonly close: () => Promise<void>;
 }
 
 async function compute(
@@ -173,14 +189,17 @@ async function compute(
       conditionsIn: ({ inputRow, rowCount }) => conditionsIn(inputRow, rowCount),
       onBlock: ({ inputRow, rowCount }) => onProgress?.(inputRow + rowCount, range.end),
     });
-  } finally {
+    await evaluation.openPlan.close();
+  } catch (error) {
     await evaluation.close();
+    throw error;
   }
   const { plan, arenas, arenaBytes, stateBytes, kernelMs, buffers } = evaluation;
   const cellCount = (range.end - range.first) * laneCount;
   return {
     results: buffers.results.map((column) => column.subarray(0, cellCount)),
     startedAt,
+    close: () => evaluation.close(),
     kernelMs,
     nodeCount: plan.nodes.length,
     blockRows: plan.blockRows,
@@ -194,6 +213,7 @@ function nothingComputed(outputCount: number): Computed {
   return {
     results: Array.from({ length: outputCount }, () => new Float64Array(0)),
     startedAt: performance.now(),
+    close: async () => {},
     kernelMs: 0,
     nodeCount: 0,
     blockRows: 0,

@@ -9,6 +9,7 @@ import { BLOCK_ROWS_BEST } from "./arenas/block_rows.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { broughtFields } from "./has_row.ts";
+import type { MemoryBudget } from "./memory/memory_budget.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type ConditionalGraph, conditionalGraph, type PreparedCall, prepareCall } from "./prepared_call.ts";
 import { sharedColumn } from "./shared_columns.ts";
@@ -34,6 +35,7 @@ export class FactorStream {
   /** Null if no factor is wanted. */
   readonly evaluation: Evaluation<StreamBuffers> | null;
   readonly wanted: WantedFactors;
+  readonly #budget: MemoryBudget;
   readonly #source: PanelSource;
   readonly #options: EvaluateOptions;
   readonly #call: PreparedCall;
@@ -53,16 +55,18 @@ export class FactorStream {
     const numbered = { ...call, order };
     const graph = conditionalGraph(program, call);
     const evaluation = await openEvaluation(host, registry, program, source, numbered, graph.dag, options);
-    return new FactorStream(evaluation, source, call, graph, options);
+    return new FactorStream(host.budget, evaluation, source, call, graph, options);
   }
 
   private constructor(
+    budget: MemoryBudget,
     evaluation: Evaluation<StreamBuffers> | null,
     source: PanelSource,
     call: PreparedCall,
     graph: ConditionalGraph,
     options: EvaluateOptions,
   ) {
+    this.#budget = budget;
     this.#graph = graph;
     this.evaluation = evaluation;
     this.wanted = call.wanted;
@@ -83,9 +87,13 @@ export class FactorStream {
     const { end } = this.#call.range;
     const { blockRows } = this.#input;
     const read = this.#source.blocks({ fields, groups, blockRows, signal })[Symbol.asyncIterator]();
+    const readNext = () => suppressUnhandled(this.#budget.whileBusy(() => read.next()));
     const underWay: { readonly staged: StagedBlock; readonly running: Promise<void> }[] = [];
+    // A caller that aborts may never request another block.
+    const close = () => void this.evaluation?.close(signal?.reason);
+    signal?.addEventListener("abort", close);
     try {
-      let reading: Promise<IteratorResult<PanelBlock>> | null = suppressUnhandled(read.next());
+      let reading: Promise<IteratorResult<PanelBlock>> | null = readNext();
       for (;;) {
         const oldest = underWay[0];
         // Blocks overlap: a block's space is reused once its results have been read.
@@ -94,7 +102,7 @@ export class FactorStream {
           const staged = this.#stage(await reading);
           if (staged) underWay.push({ staged, running: suppressUnhandled(this.#run(staged)) });
           const isLast: boolean = !staged || staged.firstRow + staged.rowCount >= end;
-          reading = isLast ? null : suppressUnhandled(read.next());
+          reading = isLast ? null : readNext();
         } else if (oldest) {
           await oldest.running;
           underWay.shift();
@@ -104,6 +112,7 @@ export class FactorStream {
         } else return;
       }
     } finally {
+      signal?.removeEventListener("abort", close);
       await this.close();
       await read.return?.();
     }

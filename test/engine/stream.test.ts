@@ -1,8 +1,8 @@
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { setTimeout as delay } from "node:timers/promises";
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { setTimeout as delay, setImmediate as nextTurn } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
 import { type PanelBlock, type PanelSource, panelSource } from "../../src/data/panel/panel_source.ts";
 import { compile, Engine, type EvaluateOptions, type Panel } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
@@ -244,6 +244,75 @@ describe("memory", () => {
     await open.return();
     await waiting;
     expect(tight.memory.managedBytes).toBe(0);
+  });
+
+  test("is waited for while a source reads, however long", async () => {
+    const one = compile("f = ts_mean(close, 3)", { fields: ["close"] });
+    const source = panelSource(panelOf({ close: Array.from({ length: 50 }, () => new Array(1000).fill(1)) }));
+    const { promise: mayRead, resolve: read } = Promise.withResolvers<void>();
+    const slow: PanelSource = {
+      ...source,
+      async *blocks(reading) {
+        await mayRead;
+        yield* source.blocks(reading);
+      },
+    };
+    await using tight = await Engine.start({
+      threads: 1,
+      memoryLimit: "1.5MiB",
+      memoryThresholds: MANAGED_ONLY,
+    });
+    const readAll = async (from: PanelSource) => {
+      for await (const _ of (await tight.openStream(one, from, { blockRows: 20 })).blocks());
+    };
+    vi.useFakeTimers({ toFake: ["performance"] });
+    try {
+      const first = readAll(slow);
+      await until(() => tight.memory.managedBytes > 0);
+      const second = readAll(source);
+      await until(() => tight.memory.waitingCount === 1);
+      vi.advanceTimersByTime(60_000);
+      // The calls that wait look every 50 ms.
+      await delay(200);
+      read();
+      await Promise.all([first, second]);
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
+  test("of a stream that is aborted comes back, though nobody asks for the next block", async () => {
+    const one = compile("f = ts_mean(close, 3)", { fields: ["close"] });
+    const wide = panelOf({ close: Array.from({ length: 50 }, () => new Array(100).fill(1)) });
+    const controller = new AbortController();
+    const { signal } = controller;
+    const stream = await engine.openStream(one, panelSource(wide), { blockRows: 5, signal });
+    const blocks = stream.blocks();
+    await blocks.next();
+    expect(engine.memory.managedBytes).toBeGreaterThan(0);
+    controller.abort(new Error("enough"));
+    await until(() => engine.memory.managedBytes === 0);
+    await expect(blocks.next()).rejects.toThrow("enough");
+  });
+
+  test("is held until the table is made", async () => {
+    const wide = panelOf({ close: Array.from({ length: 500 }, () => new Array(1000).fill(1)) });
+    const text = Array.from({ length: 20 }, (_, i) => `f${i} = close * ${i}`).join("\n");
+    const many = compile(text, { fields: ["close"] });
+    let [isComputed, isMade, least] = [false, false, Number.POSITIVE_INFINITY];
+    const onProgress = (done: number, total: number) => {
+      isComputed ||= done === total;
+    };
+    const evaluating = engine.evaluate(many, wide, { onProgress }).finally(() => {
+      isMade = true;
+    });
+    while (!isMade) {
+      if (isComputed) least = Math.min(least, engine.memory.managedBytes);
+      await nextTurn();
+    }
+    await evaluating;
+    expect(least).toBeGreaterThan(20 * 500 * 1000 * 8);
+    expect(engine.memory.managedBytes).toBe(0);
   });
 });
 

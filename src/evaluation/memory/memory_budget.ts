@@ -20,7 +20,7 @@ export const ARENA_BYTES_MAX = 4 * 2 ** 30;
 /** The process is read at this interval while any call waits, in ms. */
 const INTERVAL_MS_WAITING = 50;
 
-/** Calls that hold memory and neither plan nor run a block for this long do not go on by themselves, in ms. */
+/** Calls that hold memory and neither run a block nor are busy for this long do not go on by themselves, in ms. */
 const PATIENCE_MS = 10_000;
 
 /** What is too small for a need: the limit for what is managed, or the limit for the process. */
@@ -45,14 +45,14 @@ export class MemoryBudget {
   readonly #blocks = new Map<unknown, number>();
   readonly #refused = new WeakMap<Error, { readonly need: MemoryNeed; readonly shortage: Shortage }>();
   #waitingCount = 0;
-  /** Calls that are being planned. */
-  #attemptCount = 0;
+  /** Calls that are being planned, that read their input or make their table. */
+  #busyCount = 0;
   /** A call tries again; others wait meanwhile. */
   #isTrying = false;
   readonly #changes = new Changes();
   #closed: Error | null = null;
   #timer: NodeJS.Timeout | null = null;
-  /** When a call was last planned, a block under way or memory given back. */
+  /** When a call was last busy, a block under way or memory given back. */
   #wentOnAt = 0;
 
   /** @throws UsageError E573 for thresholds that are no shares. */
@@ -103,18 +103,26 @@ export class MemoryBudget {
     for (;;) {
       const hasTurn = need !== null;
       if (need) await this.#turn(need, signal);
-      this.#attemptCount++;
       try {
-        return await attempt();
+        return await this.whileBusy(attempt);
       } catch (error) {
         const refused = this.#refused.get(error as Error);
         if (!refused) throw error;
         need = refused.need;
       } finally {
-        this.#attemptCount--;
-        this.#wentOnAt = performance.now();
         if (hasTurn) this.#endTurn();
       }
+    }
+  }
+
+  /** A call that works goes on: those that wait for its memory wait on, though it runs no block. */
+  async whileBusy<T>(work: () => T | Promise<T>): Promise<T> {
+    this.#busyCount++;
+    try {
+      return await work();
+    } finally {
+      this.#busyCount--;
+      this.#wentOnAt = performance.now();
     }
   }
 
@@ -253,7 +261,7 @@ export class MemoryBudget {
   #hopeless(need: MemoryNeed, shortage: Shortage, since: number): string | null {
     if (this.#lastingBytes + bytesOf(need) + bytesHeld(need) > this.limitBytes) return "";
     if (this.#endingCount > 0) {
-      const isBusy = this.#blocks.size > 0 || this.#attemptCount > 0;
+      const isBusy = this.#blocks.size > 0 || this.#busyCount > 0;
       const isStuck = !isBusy && performance.now() - Math.max(this.#wentOnAt, since) > PATIENCE_MS;
       return isStuck ? `; the calls that use it have not gone on for ${PATIENCE_MS / 1000} s` : null;
     }

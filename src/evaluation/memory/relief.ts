@@ -113,7 +113,9 @@ export class Relief {
    * @param waitingBytes what the call that waits needs; null without one
    */
   relieve(waitingBytes: number | null = null): void {
+    const wasPaused = this.#isPaused;
     this.#isPaused = this.read() > this.bytesAt("pause");
+    if (wasPaused && !this.#isPaused) this.#owner.onChange();
     this.spill(waitingBytes ?? 0);
     const isLarge = this.#processBytes > this.bytesAt("spill");
     const isWorthIt = isLarge && this.#closedBytes >= COLLECTED_BYTES_MIN;

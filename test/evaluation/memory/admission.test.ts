@@ -288,6 +288,17 @@ describe("above 80 % of the limit", () => {
     expect(budget.memory.isPaused).toBe(false);
   });
 
+  test("a block that waits begins as soon as another call sees that there is room", async () => {
+    const budget = budgetOf();
+    processTakes(900);
+    budget.reserve(need(10));
+    await budget.admitBlock("a");
+    const waiting = budget.admitBlock("b");
+    processTakes(100);
+    budget.reserve(need(10));
+    await waiting;
+  });
+
   test("a block that waits ends when it is aborted", async () => {
     const budget = budgetOf();
     processTakes(900);
