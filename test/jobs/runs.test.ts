@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readPanel } from "../../src/index.ts";
@@ -86,34 +86,6 @@ test("late rows are an error of their file, or are skipped and reported", async 
   expect(await folder.run(log)).toBeNull();
   expect(messages.filter((message) => message.startsWith("skipped"))).toHaveLength(1);
   expect(await folder.results()).toEqual(await folder.expected([first, third]));
-});
-
-test("a file with wrong rows is skipped, and the state is as before", async () => {
-  using folder = new JobFolder({ job: "bad_input: skip" });
-  const [first, second, third] = realBars(3, 5) as [string, string, string];
-  folder.addBars(first);
-  folder.addBars(`${second}${second.split("\n")[1]}\n`, "bars-001-twice.csv");
-  folder.addBars(second.replaceAll("volume", "amount"), "bars-002-renamed.csv");
-  folder.addBars(third, "bars-003.csv");
-  const { log, messages } = keptLog();
-  expect(await folder.run(log)).toBeNull();
-  const codes = messages.flatMap((message) => /^skipped .*"code":"(E\d+)"/.exec(message)?.[1] ?? []);
-  expect(codes).toEqual(["E322", "E366"]);
-  expect(await folder.results()).toEqual(await folder.expected([first, third]));
-});
-
-test("a file that is still being written waits for the next run, and so do those behind it", async () => {
-  using folder = new JobFolder();
-  const bars = realBars(3, 5);
-  const [, growing] = bars.map((text) => folder.addBars(text));
-  const { log, messages } = keptLog();
-  const writer = setInterval(() => utimesSync(growing!, new Date(), new Date(Date.now() * Math.random())), 1);
-  expect(await folder.run(log)).toBeNull();
-  clearInterval(writer);
-  expect(messages.filter((message) => message.startsWith("unfinished"))).toHaveLength(1);
-  expect(await folder.results()).toEqual(await folder.expected(bars.slice(0, 1)));
-  expect(await folder.run()).toBeNull();
-  expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
 test("a file that changed after it was evaluated is an error", async () => {

@@ -1,5 +1,6 @@
-import type { RowTable } from "../../data/factors/row_table.ts";
+import type { RowTable, TableMemory } from "../../data/factors/row_table.ts";
 import { suppressUnhandled } from "../../evaluation/awaiting.ts";
+import { barTakenBack } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
 import type { LiveCall } from "../live_params.ts";
 import type { SessionParts } from "../live_program.ts";
@@ -52,18 +53,22 @@ export class PushRunner {
     const table = tables.begin(rows.length);
     let last: Promise<RanRow | null> = Promise.resolve(null);
     let [hasBegun, hasFailed] = [false, false];
+    const mayBegin = () => {
+      turn.throwIfTakenBack();
+      if (hasFailed) throw barTakenBack();
+    };
     try {
       for (const row of rows) {
-        if (hasFailed) break;
-        const runOptions = { signal, budgetMs: leftMs(), late, isRevision };
+        // A row that overlaps with the next one must run whole, however the time has passed since that was decided.
+        const runOptions = { signal, budgetMs: overlaps ? null : leftMs(), late, isRevision };
         const begun = isRevision
           ? await this.#rows.revise(row, call, runOptions)
-          : await this.#rows.begin(row, call, runOptions, turn.throwIfTakenBack);
+          : await this.#rows.begin(row, call, runOptions, mayBegin);
         hasBegun = true;
-        last = suppressUnhandled(this.#append(table, row, begun, last, turn));
-        last.catch(() => {
+        begun.ran.catch(() => {
           hasFailed = true;
         });
+        last = suppressUnhandled(this.#append(table, row, begun, last, turn));
       }
       if (overlaps) turn.pass();
       const ran = await last;
@@ -71,8 +76,11 @@ export class PushRunner {
       return this.#resultOf(ran, table, turn, copy, { ...times, stagedAt, beganAt });
     } catch (error) {
       this.#releaseWhenDone(last);
-      tables.drop(table);
+      const drop = () => tables.drop(table);
+      last.then(drop, drop);
       if (hasBegun && !isRevision) turn.takeBackLater();
+      // The first row that failed says why; those behind it were taken back.
+      if (hasFailed) await last;
       throw error;
     }
   }
@@ -86,8 +94,9 @@ export class PushRunner {
     turn: Turn,
   ): Promise<RanRow> {
     this.#releaseWhenDone(before);
+    const done = await before;
     const run = await ran;
-    if (!(await before)) await turn.earlier;
+    if (!done) await turn.earlier;
     this.#rows.current.tables.append(table, slot, row, run.tags);
     return { row, slot, run };
   }
@@ -115,8 +124,7 @@ export class PushRunner {
     const { clock } = this.#parts;
     const { tables, plan } = this.#rows.current;
     const ranAt = clock.now();
-    // The rows of waiting pushes may overwrite this one's before the caller frees it.
-    const table = tables.take(rowTable, isCopy ? "own" : turn.hasWaiting() ? "reused" : "executors");
+    const table = tables.take(rowTable, memoryOf(isCopy, turn));
     if (last) this.#rows.release(last.slot);
     const endedAt = clock.now();
     const { criticalPathMs, nodesRun } = last?.run.account ?? { criticalPathMs: 0, nodesRun: 0 };
@@ -158,7 +166,7 @@ export class PushRunner {
       const table = tables.begin(1);
       tables.append(table, slot, row, tags, true);
       return {
-        table: tables.take(table, isCopy ? "own" : "executors"),
+        table: tables.take(table, memoryOf(isCopy, turn)),
         totalMs: clock.now() - calledAt,
       };
     });
@@ -174,4 +182,10 @@ export class PushRunner {
     if (catchUp !== "idle" || !isLeftOut || turn.hasLater()) return;
     turn.hold(runner.catchUp(slot, turn.hasLater));
   }
+}
+
+function memoryOf(isCopy: boolean, turn: Turn): TableMemory {
+  if (isCopy) return "own";
+  // The rows of waiting pushes may overwrite this one's before the caller frees it.
+  return turn.hasWaiting() ? "reused" : "executors";
 }

@@ -300,6 +300,7 @@ export class LiveSession {
     this.#current.tables.reclaimAll();
     const work = async (turn: Turn): Promise<LiveRow> => {
       this.#expectOpen();
+      turn.throwIfTakenBack();
       this.#parts.host.budget.expectProcess();
       if (isRevision && this.#parts.options.revisable !== true) throw notRevisable();
       const startedAt = clock.now();

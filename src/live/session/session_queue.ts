@@ -81,7 +81,6 @@ export class SessionQueue {
     };
     try {
       await unlessAborted(follows ? passed : earlier, signal);
-      turn.throwIfTakenBack();
       return await work(turn);
     } finally {
       this.#pending.splice(this.#pending.indexOf(call), 1);

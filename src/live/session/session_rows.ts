@@ -89,6 +89,7 @@ export class SessionRows {
     mayBegin: () => void,
   ): Promise<BegunRow> {
     await unlessAborted(this.#room(options.signal), options.signal);
+    if (this.#failure !== null) throw this.#failure;
     mayBegin();
     this.#expectInOrder();
     const slot = this.#freeSlots.shift()!;
@@ -113,17 +114,20 @@ export class SessionRows {
       await this.#underWay[0]!.ended;
     await this.#interrupted;
     signal?.throwIfAborted();
-    if (this.#underWay.length === 0) await this.#current.runner.finish();
+    if (this.#underWay.length === 0) await this.#waitedFor(this.#current.runner.finish());
     signal?.throwIfAborted();
-    if (this.#needsRecursions) {
-      const ending = suppressUnhandled(this.#endRest());
-      this.#interrupted = ending.catch(() => {});
-      await ending;
-    }
+    if (this.#needsRecursions) await this.#waitedFor(this.#endRest());
     while (this.#freeSlots.length === 0) {
       this.#slotFreed = Promise.withResolvers();
       await this.#slotFreed.promise;
     }
+  }
+
+  /** The row behind waits for it too, if this one is aborted meanwhile. */
+  async #waitedFor(work: Promise<void>): Promise<void> {
+    const waited = suppressUnhandled(work);
+    this.#interrupted = waited.catch(() => {});
+    await waited;
   }
 
   /** @throws ResourceError E413 if the plan has taken back a row ahead, and that row's push does not know it yet. */
@@ -189,7 +193,9 @@ export class SessionRows {
     } catch (error) {
       this.#freeSlots.unshift(slot);
       try {
-        await this.#current.run(newest.call, newest.slot, { isRevision: true });
+        // Its rest may be what has failed before: only what every row needs must succeed.
+        const again = await this.#current.run(newest.call, newest.slot, { isRevision: true, budgetMs: 0 });
+        await again.rest?.catch(() => {});
       } catch (failure) {
         this.#failure = failure;
       }
@@ -233,6 +239,7 @@ export class SessionRows {
 
   /** Cancels running work and frees the memory. May be called twice. */
   async close(): Promise<void> {
+    this.#failure ??= sessionClosed();
     await this.#current.plan.close(sessionClosed());
   }
 

@@ -81,9 +81,10 @@ export class WarmUp {
   /** Runs the rows before `end()`, which grows while rows are pushed. */
   async run(end: () => number): Promise<void> {
     while (this.#next < end() && !this.hasLostRows) {
-      const { row, params } = this.#rows.get(this.#next);
       const { program } = this;
       await this.#handOver();
+      if (this.hasLostRows) return;
+      const { row, params } = this.#rows.get(this.#next);
       const call = program.params.ofRow(params);
       await program.runAlone(row, call);
       this.#lastCall = call;

@@ -1,40 +1,11 @@
-import { readFileSync } from "node:fs";
-import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { compile, Engine, type Panel, readPanel } from "../../../src/index.ts";
-import { Seeded } from "../../support/seeded.ts";
+import { compile, Engine } from "../../../src/index.ts";
 
-const examples = join(import.meta.dirname, "../../../examples");
 let engine: Engine;
-let panel: Panel;
 beforeAll(async () => {
-  engine = await Engine.start({ threads: 2 });
-  panel = await readPanel(join(examples, "data/sp100_daily.csv.gz"), {
-    groups: join(examples, "data/sp100_sectors.csv"),
-  });
+  engine = await Engine.start({ threads: 1 });
 });
-afterAll(async () => await engine.close());
-
-const dayOf = (row: number) =>
-  new Date(Number(panel.time.values[row]!) * 86_400_000).toISOString().slice(0, 10);
-
-test("the newest cells of a session have the explanations that the history gives", async () => {
-  const file = "alpha101.factors";
-  const program = compile(readFileSync(join(examples, file), "utf8"), {
-    file,
-    groups: [...panel.groups.keys()],
-  });
-  await using session = await engine.open(program, { warmup: panel, retainRows: 600 });
-  const time = dayOf(panel.rowCount - 1);
-  const random = new Seeded();
-  for (let i = 0; i < 2; i++) {
-    const { name: factor } = program.factors[random.below(program.factors.length)]!;
-    const symbol = panel.symbols[random.below(panel.laneCount)]!;
-    const what = `seed ${random.seed}: ${factor} of ${symbol}`;
-    const wanted = await engine.why(program, panel, { factor, symbol, time });
-    expect(await session.why(factor, symbol), what).toEqual(wanted);
-  }
-});
+afterAll(() => engine.close());
 
 const bar = (time: number, ...close: (number | null)[]) => ({ time, fields: { close } });
 

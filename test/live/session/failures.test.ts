@@ -1,0 +1,197 @@
+import { setTimeout as delay } from "node:timers/promises";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { compile, defineOperator, Engine, type LiveSession, type PushOptions } from "../../../src/index.ts";
+import { openSession } from "../../../src/live/session/open_session.ts";
+import { startHost } from "../../execution/real_formulas.ts";
+
+const facts = {
+  axis: "elementwise",
+  result: "series",
+  unit: "other",
+  parameters: [{ name: "x", kind: "series" }],
+  source: "made for this test",
+  summary: "The value.",
+  nulls: "Stay null.",
+  nullWhere: {},
+  examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
+  costNs: () => 1,
+} as const;
+const SLOW = 50;
+const SLOWER = 51;
+const BAD = 7;
+/** The value; takes 250 ms for 50 and 1,500 ms for 51, and fails for 7. */
+const testing = defineOperator({
+  ...facts,
+  name: "testing",
+  reference: (x: number) => {
+    const end = performance.now() + (x === 50 ? 250 : x === 51 ? 1500 : 0);
+    while (performance.now() < end);
+    if (x === 7) throw new Error("seven");
+    return x;
+  },
+});
+/** The value; fails for 7 after 600 ms. */
+const failing_late = defineOperator({
+  ...facts,
+  name: "failing_late",
+  reference: (x: number) => {
+    const end = performance.now() + 600;
+    while (x === 7 && performance.now() < end);
+    if (x === 7) throw new Error("seven");
+    return x;
+  },
+});
+const FIELDS = { fields: ["close", "volume"], operators: [testing, failing_late] };
+/** Of a push that leaves out whatever it may. */
+const HURRY: PushOptions = { budgetMs: 1e-3 };
+
+let engine: Engine;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 2 });
+});
+afterAll(() => engine.close());
+
+const barOf = (time: number, volume = 2, close = time) => ({
+  time,
+  fields: { close: [close], volume: [volume] },
+});
+
+async function opened(text: string, options = {}): Promise<LiveSession> {
+  return await engine.open(compile(text, FIELDS), { symbols: ["A"], spareSymbols: 0, ...options });
+}
+
+const PARTIAL = "first = close priority 1\nlast = testing(volume)";
+
+describe("a push of several bars", () => {
+  const TEXT = "t = testing(volume)\nmean = ts_mean(close, 3)\nsum = cum_sum(close)";
+
+  test("that fails at one of them keeps those before it, none behind it, and says why", async () => {
+    await using session = await opened(TEXT);
+    await using calm = await opened(TEXT);
+    let time = 0;
+    for (let failing = 0; failing < 8; failing++) {
+      const bars = Array.from({ length: 8 }, (_, i) => barOf(time + i + 1, i === failing ? BAD : 2));
+      await expect(session.push(bars)).rejects.toThrow(/^E515 the operator testing failed: .*seven/);
+      time += failing;
+      expect(session.lastTime).toBe(time === 0 ? null : BigInt(time));
+      const good = bars.slice(0, failing);
+      if (good.length > 0) await calm.push(good);
+      const next = barOf(++time);
+      const [mine, theirs] = [await session.push(next), await calm.push(next)];
+      for (const name of ["t", "mean", "sum"])
+        expect(mine.table.getChild(name)!.get(0)).toBe(theirs.table.getChild(name)!.get(0));
+    }
+  });
+
+  test("that is aborted rejects with the signal's reason, and the session is usable and can be closed", async () => {
+    const session = await opened(TEXT);
+    let time = 0;
+    for (let count = 0; count < 6; count++) {
+      const controller = new AbortController();
+      const bars = Array.from({ length: 3 + count }, (_, i) => barOf(time + i + 1, SLOW));
+      const pushing = session.push(bars, { signal: controller.signal });
+      setTimeout(() => controller.abort(new Error("enough")), 20);
+      await expect(pushing).rejects.toThrow("enough");
+      time = Number(session.lastTime);
+    }
+    await session.push(barOf(time + 1));
+    await session.close();
+  });
+});
+
+test("pushes that overlap run whole, whatever time passes meanwhile", async () => {
+  const host = await startHost(2);
+  let [now, step] = [0, 0];
+  const clock = {
+    now: () => {
+      now += step;
+      return now;
+    },
+    settlesWithin: async () => true,
+  };
+  const latency = {
+    predictMs: (selection: { readonly isRun: Uint8Array } | null) =>
+      selection?.isRun.reduce((sum, one) => sum + one, 0) ?? 10,
+    criticalPathMs: () => 0,
+    note: () => {},
+    ignore: () => {},
+    save: () => ({ averages: [] }),
+    restore: () => {},
+  };
+  const program = compile("first = testing(close) priority 1\nlast = ts_sum(testing(volume), 3)", FIELDS);
+  const options = { symbols: ["A"], spareSymbols: 0 };
+  const session = await openSession(host, program, options, { clock, latency: latency as never });
+  // Far from the values for which the operator fails or is slow.
+  let time = 1000;
+  for (; time < 1003; ) await session.push(barOf(++time, time, 1));
+  // At one of these budgets there is time for all at the first look, and none at the second.
+  for (let budgetMs = 14; budgetMs <= 18; budgetMs++) {
+    step = 0;
+    const under = session.push(barOf(++time, time, SLOW));
+    step = 1;
+    const pushes = [under, session.push(barOf(++time, time, 1), { budgetMs })];
+    for (let more = 0; more < 3; more++) pushes.push(session.push(barOf(++time, time, 1)));
+    for (const [index, push] of pushes.entries()) {
+      const row = await push;
+      const table = (await row.late)?.table ?? row.table;
+      const own = time - 4 + index;
+      expect(table.getChild("last")!.get(0), `budget ${budgetMs}, push ${index}`).toBe(3 * own - 3);
+    }
+  }
+  await session.close();
+  await host.pool.close();
+});
+
+describe("a row whose late factor failed", () => {
+  test("can be revised, also after a revision that failed or was aborted", async () => {
+    await using session = await opened("first = testing(close) priority 1\nlast = testing(volume)", {
+      revisable: true,
+    });
+    await session.push(barOf(1));
+    const row = await session.push(barOf(2, BAD), HURRY);
+    await expect(row.late).rejects.toThrow("E515");
+    await expect(session.push(barOf(3))).rejects.toThrow("E515");
+    await expect(session.revise(barOf(2, 2, BAD))).rejects.toThrow("E515");
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error("enough")), 50);
+    const aborted = session.revise(barOf(2, 3, SLOWER), { signal: controller.signal });
+    await expect(aborted).rejects.toThrow("enough");
+    await expect(session.push(barOf(3))).rejects.toThrow("E515");
+    const { table } = await session.revise(barOf(2, 3));
+    expect(table.getChild("last")!.get(0)).toBe(3);
+    await session.push(barOf(3));
+  });
+
+  test("is finished before any other one, also if the push that does so is aborted", async () => {
+    await using session = await opened("first = close priority 1\nlast = ts_sum(failing_late(volume), 3)");
+    for (let time = 1; time < 4; time++) await session.push(barOf(time));
+    const row = await session.push(barOf(4, BAD), HURRY);
+    await expect(row.late).rejects.toThrow("E515");
+    const controller = new AbortController();
+    setTimeout(() => controller.abort(new Error("enough")), 100);
+    await expect(session.push(barOf(5), { signal: controller.signal })).rejects.toThrow("enough");
+    for (let count = 0; count < 2; count++) await expect(session.push(barOf(5))).rejects.toThrow("E515");
+  });
+});
+
+test("the table of a late row stays as it is while pushes run that were called before it came", async () => {
+  await using session = await opened(PARTIAL);
+  for (let time = 1; time < 5; time++) await session.push(barOf(time));
+  const row = await session.push(barOf(40, SLOW), HURRY);
+  const pushes = Array.from({ length: 8 }, (_, i) => session.push(barOf(101 + i)));
+  const late = await row.late;
+  await Promise.all(pushes);
+  expect(late!.table.getChild("first")!.get(0)).toBe(40);
+  expect(late!.table.getChild("last")!.get(0)).toBe(SLOW);
+});
+
+test("pushes that are under way or wait when the session is closed say that it was closed", async () => {
+  const session = await opened(PARTIAL);
+  await session.push(barOf(1));
+  const pushes = Promise.allSettled(Array.from({ length: 6 }, (_, i) => session.push(barOf(2 + i, SLOW))));
+  await delay(20);
+  await session.close();
+  const rejected = (await pushes).filter(({ status }) => status === "rejected") as PromiseRejectedResult[];
+  expect(rejected.length).toBeGreaterThan(0);
+  for (const { reason } of rejected) expect(reason.message).toMatch(/^E411 /);
+});
