@@ -4,7 +4,7 @@ import { type Frame, frameParts, HEAD_BYTES, MAGIC } from "../protocol/frames.ts
 
 /** Frames of `frames.ts` over the streams of a child process, without blocking the thread. */
 
-/** The frames of a stream until it ends. @throws InternalError for bytes that are not a whole frame. */
+/** The frames of a stream until it ends, maybe within a frame. @throws InternalError for bytes that are not a frame. */
 export async function* readFrames<Record>(stream: Readable): AsyncGenerator<Frame<Record>> {
   const bytes = new ByteReader(stream);
   for (;;) {
@@ -13,10 +13,15 @@ export async function* readFrames<Record>(stream: Readable): AsyncGenerator<Fram
     const view = new DataView(head.buffer);
     if (view.getUint32(0, true) !== MAGIC)
       throw new InternalError("the pipe holds bytes that are not a frame");
-    const lengths = await bytes.readAll(8 * view.getUint32(8, true));
-    const text = await bytes.readAll(view.getUint32(4, true));
+    const lengths = await bytes.read(8 * view.getUint32(8, true));
+    const text = await bytes.read(view.getUint32(4, true));
+    if (lengths === null || text === null) return;
     const buffers: Uint8Array[] = [];
-    for (const length of new Float64Array(lengths.buffer)) buffers.push(await bytes.readAll(length));
+    for (const length of new Float64Array(lengths.buffer)) {
+      const buffer = await bytes.read(length);
+      if (buffer === null) return;
+      buffers.push(buffer);
+    }
     yield { record: JSON.parse(new TextDecoder().decode(text)) as Record, buffers };
   }
 }
@@ -49,15 +54,14 @@ class ByteReader {
     this.#chunks = stream[Symbol.asyncIterator]();
   }
 
-  /** The next `count` bytes, in their own ArrayBuffer; null if the stream has ended. */
+  /** The next `count` bytes, in their own ArrayBuffer; null if the stream ends before. */
   async read(count: number): Promise<Uint8Array<ArrayBuffer> | null> {
     const bytes = new Uint8Array(count);
     let at = 0;
     while (at < count) {
       if (this.#chunk.length === 0) {
         const { value, done } = await this.#chunks.next();
-        if (done && at === 0) return null;
-        if (done) throw new InternalError("the pipe ended within a frame");
+        if (done) return null;
         this.#chunk = value;
       }
       const taken = this.#chunk.subarray(0, count - at);
@@ -65,12 +69,6 @@ class ByteReader {
       at += taken.length;
       this.#chunk = this.#chunk.subarray(taken.length);
     }
-    return bytes;
-  }
-
-  async readAll(count: number): Promise<Uint8Array<ArrayBuffer>> {
-    const bytes = await this.read(count);
-    if (bytes === null) throw new InternalError("the pipe ended within a frame");
     return bytes;
   }
 }

@@ -1,0 +1,46 @@
+import { chmodSync, writeFileSync } from "node:fs";
+import { join } from "node:path";
+import { Readable } from "node:stream";
+import { describe, expect, test } from "vitest";
+import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
+import { readFrames } from "../../../src/cluster/bridge/pipe.ts";
+import { frameParts } from "../../../src/cluster/protocol/frames.ts";
+import { PROTOCOL_VERSION } from "../../../src/cluster/protocol/protocol.ts";
+import { fileFolder } from "../../support/file_folder.ts";
+
+const folder = fileFolder();
+const HELLO = { kind: "hello", protocol: PROTOCOL_VERSION, python: "3", dask: "1", distributed: "1" };
+const bytesOf = (record: object, ...buffers: Uint8Array[]) => Buffer.concat(frameParts(record, buffers));
+
+/** A program that says hello and at the first request leaves these bytes and is killed; its path. */
+function killedBridge(last: Uint8Array): string {
+  const file = (name: string) => join(folder, name);
+  const path = file("python");
+  writeFileSync(file("hello"), bytesOf(HELLO));
+  writeFileSync(file("last"), last);
+  writeFileSync(path, `#!/bin/sh\ncd ${folder}\ncat hello\nhead -c 1 > asked\ncat last\nkill -9 $$\n`);
+  chmodSync(path, 0o755);
+  return path;
+}
+
+describe("a bridge that is killed", () => {
+  const answer = bytesOf({ id: 1, kind: "answer" }, new Uint8Array(1000));
+
+  test("within a frame is a bridge that ended", async () => {
+    const bridge = await Bridge.start({ python: killedBridge(answer.subarray(0, 500)) });
+    try {
+      await expect(bridge.gather(["out", 0])).rejects.toThrow("E612 the bridge to Dask ended: SIGKILL\n");
+    } finally {
+      await bridge.close();
+    }
+  });
+
+  test("has given the frames before, wherever the last one breaks off", async () => {
+    for (const end of [1, 15, 16, 20, 30, 500, answer.length - 1]) {
+      const records: unknown[] = [];
+      const stream = Readable.from([bytesOf({ id: 0 }), answer.subarray(0, end)]);
+      for await (const { record } of readFrames(stream)) records.push(record);
+      expect(records, `${end}`).toEqual([{ id: 0 }]);
+    }
+  });
+});
