@@ -213,6 +213,8 @@ export class ClusterRun {
       // An earlier abort had no tasks to cancel.
       signal?.throwIfAborted();
       await bridge.submit(digest, graph);
+      // One that came meanwhile may have had none either.
+      signal?.throwIfAborted();
       yield* this.#results(bridge, graph);
       // The results are complete even if the cluster is lost now.
       this.#report = await bridge.workers(digest, { trace }).catch(() => null);

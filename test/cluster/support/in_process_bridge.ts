@@ -12,6 +12,8 @@ type Value = Uint8Array | readonly Value[] | null;
 export interface InProcessOptions {
   /** The run fails after this number of tasks. */
   readonly failAfter?: number;
+  /** While the graph is under way to the scheduler, which knows no task yet. */
+  readonly onSubmit?: () => void;
   /** Before each task. */
   readonly onTask?: () => void;
 }
@@ -61,6 +63,7 @@ class InProcessBridge {
   }
 
   async submit(_: string, graph: TaskGraph) {
+    this.#options.onSubmit?.();
     this.#graph = graph;
     this.#next = 0;
   }
