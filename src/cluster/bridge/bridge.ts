@@ -167,7 +167,7 @@ export class Bridge {
     this.#lastLines = lastLines;
   }
 
-  /** @throws ResourceError E602 if Python or Dask is missing, E606 for files of another version. */
+  /** @throws ResourceError E602 if Python or Dask is missing, E606 for files of another version, E612. */
   static async start({
     python,
     signal,
@@ -181,6 +181,7 @@ export class Bridge {
     signal?.throwIfAborted();
     const environment = { ...process.env, PYTHONDONTWRITEBYTECODE: "1" };
     const child = spawn(python, [pythonScript("bridge.py")], { env: environment });
+    if (child.pid === undefined) throw notStarted((await once(child, "error"))[0], python);
     const lastLines = keepLastLines([child.stderr], LAST_LINES_MAX);
     // The reader of stdout notices a broken pipe.
     child.stdin.on("error", () => undefined);
@@ -191,7 +192,7 @@ export class Bridge {
       child.kill("SIGKILL");
       throw error;
     });
-    if (first.done) throw await closed.then(() => notStarted(child, python, lastLines));
+    if (first.done) throw await closed.then(() => endedEarly(child, python, lastLines));
     const hello = first.value.record as FromBridge & PythonVersions & { protocol: number };
     if (hello.protocol !== PROTOCOL_VERSION) {
       child.kill("SIGKILL");
@@ -372,10 +373,15 @@ export class Bridge {
   }
 }
 
+/** Why there is no process; the system may have refused it. */
+function notStarted({ code, message }: NodeJS.ErrnoException, python: string): Error {
+  return code === "ENOENT" || code === "EACCES" ? noPython([python]) : bridgeEnded(message);
+}
+
 /** Why the bridge ended before its first record. */
-function notStarted({ pid, signalCode }: ChildProcess, python: string, lastLines: readonly string[]): Error {
+function endedEarly({ signalCode }: ChildProcess, python: string, lastLines: readonly string[]): Error {
   const text = [...(signalCode === null ? [] : [signalCode]), ...lastLines].join("\n");
-  const lacksDask = pid === undefined || /No module named '?(?:dask|distributed|cloudpickle)/.test(text);
+  const lacksDask = /No module named '?(?:dask|distributed|cloudpickle)/.test(text);
   return lacksDask ? noPython([python]) : bridgeEnded(text);
 }
 

@@ -1,6 +1,9 @@
+import { execFile } from "node:child_process";
 import { chmodSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Readable } from "node:stream";
+import { pathToFileURL } from "node:url";
+import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import { readFrames } from "../../../src/cluster/bridge/pipe.ts";
@@ -42,5 +45,28 @@ describe("a bridge that is killed", () => {
       for await (const { record } of readFrames(stream)) records.push(record);
       expect(records, `${end}`).toEqual([{ id: 0 }]);
     }
+  });
+});
+
+describe("a bridge that cannot be started", () => {
+  test("because its program is missing, names it", async () => {
+    const started = Bridge.start({ python: "/nowhere/python" });
+    await expect(started).rejects.toThrow(
+      "E602 no Python with Dask's distributed was found (tried /nowhere/",
+    );
+  });
+
+  test("because the process may open no more files, says so", async () => {
+    const module = pathToFileURL(join(import.meta.dirname, "../../../src/cluster/bridge/bridge.ts"));
+    const program = `import { openSync } from "node:fs";
+      import { Bridge } from "${module}";
+      try {
+        for (;;) openSync("/dev/null");
+      } catch {}
+      await Bridge.start({ python: "python3" }).catch(({ message }) => console.log(message));
+      await new Promise(setImmediate);`;
+    const limited = `ulimit -n 100; exec "$0" --input-type=module -e "$1"`;
+    const { stdout } = await promisify(execFile)("sh", ["-c", limited, process.execPath, program]);
+    expect(stdout).toBe("E612 the bridge to Dask ended: spawn python3 EMFILE\n  run again\n");
   });
 });
