@@ -3,15 +3,36 @@
 from __future__ import annotations
 
 import json
+from typing import Any
 
 from stdio_frames import Record
 
 FAULT_PREFIX = "factorloom-fault "
+# Dask replaces an exception whose text is longer than 10,000 characters.
+FAULT_LENGTH_MAX = 9500
 
 
 def fault(record: Record) -> RuntimeError:
-    """A fault as an exception that unpickles without our code."""
-    return RuntimeError(FAULT_PREFIX + json.dumps(record))
+    """A fault as an exception that unpickles without our code. Long texts keep their beginning and their end."""
+    text = json.dumps(record)
+    # JSON has up to twelve characters for one.
+    longest = FAULT_LENGTH_MAX
+    while len(text) > FAULT_LENGTH_MAX and longest > 0:
+        longest //= 2
+        text = json.dumps(shortened(record, longest))
+    return RuntimeError(FAULT_PREFIX + text)
+
+
+def shortened(value: Any, longest: int) -> Any:
+    """The value with all its texts cut to about that length."""
+    if isinstance(value, dict):
+        return {name: shortened(each, longest) for name, each in value.items()}
+    if isinstance(value, (list, tuple)):
+        return [shortened(each, longest) for each in value]
+    if not isinstance(value, str) or len(value) <= longest:
+        return value
+    half = longest // 2
+    return f"{value[:half]} ... {value[len(value) - half:]}"
 
 
 def coded(code: str, *args: object) -> RuntimeError:

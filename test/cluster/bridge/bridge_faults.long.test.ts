@@ -77,6 +77,14 @@ describe.runIf(await hasDask())("executors", () => {
     expect(linesOf(marks)).toHaveLength(1);
   });
 
+  test("a fault whose text is too long for Dask comes with its code, and the ends of the text", async () => {
+    const marks = await marksFile(cluster, "long-fault");
+    const fault = { kind: "fault", marks, errorClass: "data", code: "E302" } as const;
+    const problem = `first ${"x".repeat(20_000)} last`;
+    const result = resultOf(run, runTask(keysOf("long-fault")("bad"), { ...fault, problem }));
+    await expect(result).rejects.toThrow(/^E302 first x+ \.\.\. x+ last\n {2}ask for less$/);
+  });
+
   test("a task whose executor died is run again", async () => {
     const key = keysOf("die");
     const job = await addJob(run.bridge);

@@ -59,8 +59,8 @@ const misbehave = {
 function run(task, buffers) {
   if (task.kind === "fault") {
     appendFileSync(task.marks, `${process.pid}\n`);
-    const { errorClass, code } = task;
-    return send({ kind: "fault", errorClass, code, problem: "as asked", remedy: "ask for less" });
+    const { errorClass, code, problem = "as asked" } = task;
+    return send({ kind: "fault", errorClass, code, problem, remedy: "ask for less" });
   }
   const count =
     task.marks && existsSync(task.marks) ? readFileSync(task.marks, "utf8").split("\n").length - 1 : 0;

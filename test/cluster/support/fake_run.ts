@@ -24,6 +24,7 @@ export interface FakeTask {
   readonly pid?: number;
   readonly errorClass?: "data";
   readonly code?: string;
+  readonly problem?: string;
   readonly counts?: object;
 }
 
