@@ -293,6 +293,8 @@ class Bridge:
         """Removes what this client brought, as far as the cluster answers."""
         if self.connection.status != "running":
             return
+        # Tasks that are still wanted would wait on their workers for the jobs.
+        await self.on_cancel({}, [])
         for name in [*self.jobs.values(), *([self.pool] if self.pool else [])]:
             await self.connection.unregister(name)
         await self.connection.client.close()
