@@ -35,7 +35,11 @@ BUNDLE_PREFIX = "factorloom-bundle-"
 
 
 class Bundle(WorkerPlugin):
-    """The files that executors run, unpacked in `folder`; None until then, or for the reason in `problem`."""
+    """The files that executors run, unpacked in `folder`; None until then, or for the reason in `problem`.
+
+    Dask sets it up anew for each client that brings it, while executors of others may start. The worker's own folder, and
+    the files with it, goes with the worker.
+    """
 
     def __init__(self, name: str, digest: str, data: bytes) -> None:
         self.name = name
@@ -92,10 +96,6 @@ class Bundle(WorkerPlugin):
             if (len(content), zlib.crc32(content)) != expected:
                 return path
         return None
-
-    def teardown(self, worker: Any) -> None:
-        if self.folder is not None:
-            shutil.rmtree(self.folder, ignore_errors=True)
 
 
 class ClusterJob(WorkerPlugin):
