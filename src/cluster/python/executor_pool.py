@@ -42,6 +42,8 @@ logger = logging.getLogger("distributed.factorloom")
 class ExecutorPool(WorkerPlugin):
     """The executors of a worker for one client."""
 
+    is_set_up = False
+
     def __init__(
         self, name: str, bundle: str, entry: str, node: str | None, hello: Record, hang: Record | None
     ) -> None:
@@ -66,6 +68,7 @@ class ExecutorPool(WorkerPlugin):
         self._closed = threading.Event()
         self._room = Room()
         worker.metrics[METRIC] = executor_bytes
+        self.is_set_up = True
         threading.Thread(target=self._watch, daemon=True, name="factorloom-watch").start()
 
     def teardown(self, worker: Any) -> None:
@@ -76,7 +79,7 @@ class ExecutorPool(WorkerPlugin):
 
     def transition(self, key: Any, start: str, finish: str, **_: Any) -> None:
         """Frees the executor of a task that is no longer wanted: Dask itself lets it run on."""
-        if finish in ("released", "forgotten", "cancelled"):
+        if self.is_set_up and finish in ("released", "forgotten", "cancelled"):
             with self._lock:
                 affected = [executor for executor, running in self._executors.values() if running == key]
             for executor in affected:
@@ -366,11 +369,16 @@ class ExecutorPool(WorkerPlugin):
 def plugin_of(worker: Any, name: str) -> Any:
     """A plugin, once it has arrived: a worker that joins, or was stopped, may have tasks earlier."""
     until = time.monotonic() + PLUGIN_SECONDS_MAX
-    while name not in worker.plugins:
+    while not is_ready(worker.plugins.get(name)):
         if time.monotonic() > until:
             raise not_there(worker)
         time.sleep(WATCH_SECONDS / 10)
     return worker.plugins[name]
+
+
+def is_ready(plugin: Any) -> bool:
+    """False for a plugin that Dask lists already and has not set up, which other threads may see."""
+    return plugin is not None and getattr(plugin, "is_set_up", True)
 
 
 def not_there(worker: Any) -> RuntimeError:
@@ -383,7 +391,8 @@ def jobs_of(worker: Any, pool: str) -> list[ClusterJob]:
 
 
 def pools_of(worker: Any) -> list[ExecutorPool]:
-    return [plugin for name, plugin in list(worker.plugins.items()) if name.startswith(POOL_PREFIX)]
+    pools = [plugin for name, plugin in list(worker.plugins.items()) if name.startswith(POOL_PREFIX)]
+    return [pool for pool in pools if is_ready(pool)]
 
 
 def executors_of(worker: Any) -> list[Executor]:

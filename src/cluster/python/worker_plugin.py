@@ -37,7 +37,7 @@ BUNDLE_PREFIX = "factorloom-bundle-"
 class Bundle(WorkerPlugin):
     """The files that executors run, unpacked in `folder`; None until then, or for the reason in `problem`.
 
-    Dask sets it up anew for each client that brings it, while executors of others may start. The worker's own folder, and
+    Dask sets it up again for each client that brings it, while executors of others may start. The worker's own folder, and
     the files with it, goes with the worker.
     """
 
@@ -101,6 +101,8 @@ class Bundle(WorkerPlugin):
 class ClusterJob(WorkerPlugin):
     """The data that the executors of a run share."""
 
+    is_set_up = False
+
     def __init__(self, name: str, pool: str, digest: str, data: bytes) -> None:
         self.name = name
         self.pool = pool
@@ -112,6 +114,7 @@ class ClusterJob(WorkerPlugin):
         pool = worker.plugins.get(self.pool)
         if pool is not None:
             pool.reset_stats(self.name)
+        self.is_set_up = True
 
     def teardown(self, worker: Any) -> None:
         """Ends the executors with the last job: idle ones hold some 190 MB each."""

@@ -82,6 +82,25 @@ end("a", "b"); at("")`;
     expect(await seen(script)).toEqual(["a", "ab", "-"]);
   });
 
+  test("a pool that is not set up is not there for others", async () => {
+    const script = `
+from types import SimpleNamespace
+import executor_pool
+
+def pool(name):
+    return executor_pool.ExecutorPool(name, "bundle", "executor.js", None, {}, None)
+
+first, second = pool("factorloom-executors-1"), pool("factorloom-executors-2")
+worker = SimpleNamespace(plugins={}, state=SimpleNamespace(nthreads=2), metrics={})
+for one in (first, second):
+    worker.plugins[one.name] = one
+    one.transition("key", "executing", "released")
+    print(len(executor_pool.pools_of(worker)), executor_pool.executors_of(worker))
+    threading.Timer(0.2, lambda: one.setup(worker)).start()
+    print(executor_pool.plugin_of(worker, one.name) is one, executor_pool.executors_of(worker))`;
+    expect(await seen(script)).toEqual(["0 []", "True []", "1 []", "True []"]);
+  });
+
   test("the first tasks of a worker find its memory read", async () => {
     const script = `
 import os
