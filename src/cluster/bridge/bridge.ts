@@ -311,6 +311,8 @@ export class Bridge {
   /** Leaves the cluster and ends the process. */
   async close(): Promise<void> {
     this.#forgetSignal();
+    // Before tasks are taken back, whose requests would say that somebody cancelled them.
+    this.#fail(bridgeEnded("it was closed"));
     this.#child.stdin!.end();
     if (!isOver(this.#child)) {
       const timer = new AbortController();
@@ -319,7 +321,6 @@ export class Bridge {
       if (over === "late") this.#child.kill("SIGKILL");
       timer.abort();
     }
-    this.#fail(bridgeEnded("it was closed"));
   }
 
   #ask(request: object, buffers: readonly Uint8Array[] = []): Promise<Answer> {
