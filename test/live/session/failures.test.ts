@@ -2,26 +2,16 @@ import { setTimeout as delay } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, defineOperator, Engine, type LiveSession, type PushOptions } from "../../../src/index.ts";
 import { openSession } from "../../../src/live/session/open_session.ts";
+import { facts, x } from "../../engine/fixtures/operator_facts.ts";
 import { startHost } from "../../execution/real_formulas.ts";
 
-const facts = {
-  axis: "elementwise",
-  result: "series",
-  unit: "other",
-  parameters: [{ name: "x", kind: "series" }],
-  source: "made for this test",
-  summary: "The value.",
-  nulls: "Stay null.",
-  nullWhere: {},
-  examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
-  costNs: () => 1,
-} as const;
+const valueFacts = { ...facts, axis: "elementwise", parameters: [x], summary: "The value." } as const;
 const SLOW = 50;
 const SLOWER = 51;
 const BAD = 7;
 /** The value; takes 250 ms for 50 and 1,500 ms for 51, and fails for 7. */
 const testing = defineOperator({
-  ...facts,
+  ...valueFacts,
   name: "testing",
   reference: (x: number) => {
     const end = performance.now() + (x === 50 ? 250 : x === 51 ? 1500 : 0);
@@ -32,7 +22,7 @@ const testing = defineOperator({
 });
 /** The value; fails for 7 after 600 ms. */
 const failing_late = defineOperator({
-  ...facts,
+  ...valueFacts,
   name: "failing_late",
   reference: (x: number) => {
     const end = performance.now() + 600;

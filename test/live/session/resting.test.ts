@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CatchUpPolicy, compile, defineOperator, Engine } from "../../../src/index.ts";
+import { facts, x } from "../../engine/fixtures/operator_facts.ts";
 
 /** What rows leave out that do not want a factor: windows, and recursions with all that they read. */
 
@@ -74,22 +75,11 @@ describe("of ten recursions one of which is wanted", () => {
   });
 });
 
-const facts = {
-  axis: "elementwise",
-  result: "series",
-  unit: "other",
-  parameters: [{ name: "x", kind: "series" }],
-  source: "made for a test",
-  summary: "The value.",
-  nulls: "Stay null.",
-  nullWhere: {},
-  examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
-  costNs: () => 1,
-} as const;
+const valueFacts = { ...facts, axis: "elementwise", parameters: [x], summary: "The value." } as const;
 
-/** Takes 300 ms for a 5. */
+/** Takes 1.5 s for a 5. */
 const slow = defineOperator({
-  ...facts,
+  ...valueFacts,
   name: "slow",
   reference: (x: number) => {
     const end = performance.now() + (x === 5 ? 1500 : 0);
@@ -100,7 +90,7 @@ const slow = defineOperator({
 
 /** Fails for odd numbers. */
 const picky = defineOperator({
-  ...facts,
+  ...valueFacts,
   name: "picky",
   reference: (x: number) => {
     if (x % 2 === 1) throw new Error("odd");
