@@ -14,15 +14,13 @@ from distributed import Reschedule, WorkerPlugin
 import hang_watch
 from executor_memory import METRIC, Room, WorkerMemory, WrongShare, shares_from_environment
 from job_stats import JobStats
-from node_executor import Executor, ExecutorEnded, find_node, node_command
+from node_executor import Executor, ExecutorEnded, node_path
 from stdio_frames import Buffer, Record
 from task_faults import coded, raise_fault
 
 if TYPE_CHECKING:
     from worker_plugin import ClusterJob
 
-NODE_VERSION_MIN = 24
-NODE_VERSION_SECONDS_MAX = 30.0
 # To load or release a job.
 LOAD_SECONDS_MAX = 120.0
 WATCH_SECONDS = 0.2
@@ -99,7 +97,7 @@ class ExecutorPool(WorkerPlugin):
                 changed = bundle.changed()
                 if changed is not None:
                     raise coded("E627", self.worker.address, changed)
-                self._command = [self._node_path(), os.path.join(bundle.folder, self.entry)]
+                self._command = [node_path(self.node, self.worker.address), os.path.join(bundle.folder, self.entry)]
                 # The first tasks may begin before the watch looks.
                 self._watch_memory()
 
@@ -351,19 +349,6 @@ class ExecutorPool(WorkerPlugin):
             under_way = [self._stats[job.name] for job in jobs_of(self.worker, self.name) if job.name in self._stats]
         for stats in under_way:
             stats.note_peaks(workerBytesMax=memory.worker_bytes, executorBytesMax=own)
-
-    def _node_path(self) -> str:
-        command = node_command(self.node)
-        path, version = find_node(command, NODE_VERSION_SECONDS_MAX)
-        if path is None:
-            reason = f"{command} is not there" if self.node else f"{command} is not on its PATH"
-        elif version is None:
-            reason = f"{path} --version does not say its version"
-        elif int(version.split(".")[0]) < NODE_VERSION_MIN:
-            reason = f"{path} is v{version}"
-        else:
-            return path
-        raise coded("E605", self.worker.address, reason)
 
 
 def plugin_of(worker: Any, name: str) -> Any:

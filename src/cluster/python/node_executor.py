@@ -15,7 +15,10 @@ from contextlib import suppress
 
 from hang_watch import VARIABLE, StampFile
 from stdio_frames import Buffer, Record, read_frame, write_frame
+from task_faults import coded
 
+NODE_VERSION_MIN = 24
+NODE_VERSION_SECONDS_MAX = 30.0
 # An executor has this long to start.
 HELLO_SECONDS_MAX = 120.0
 LAST_LINES_MAX = 40
@@ -46,6 +49,21 @@ def find_node(command: str, seconds: float) -> tuple[str | None, str | None]:
         return path, None
     version = answer.stdout.strip().removeprefix("v")
     return path, version if version.split(".")[0].isdecimal() else None
+
+
+def node_path(wanted: str | None, worker: str) -> str:
+    """The path of the Node that executors run on. Raises E605."""
+    command = node_command(wanted)
+    path, version = find_node(command, NODE_VERSION_SECONDS_MAX)
+    if path is None:
+        reason = f"{command} is not there" if wanted else f"{command} is not on its PATH"
+    elif version is None:
+        reason = f"{path} --version does not say its version"
+    elif int(version.split(".")[0]) < NODE_VERSION_MIN:
+        reason = f"{path} is v{version}"
+    else:
+        return path
+    raise coded("E605", worker, reason)
 
 
 class Executor:

@@ -111,6 +111,7 @@ os.environ["FACTORLOOM_MEMORY_PAUSE"] = "0.001"
 executor_pool.WATCH_SECONDS = 60
 bundle = SimpleNamespace(folder=".", problem="", changed=lambda: None)
 worker = SimpleNamespace(
+    address="tcp://w",
     plugins={"bundle": bundle},
     state=SimpleNamespace(nthreads=2),
     metrics={},
