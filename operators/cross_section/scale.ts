@@ -18,7 +18,7 @@ export const operator = defineOperator({
   costNs: () => 60,
   nullWhere: {
     // An infinity divided by the infinite sum; of a number the share is 0.
-    infinite_input: ([x], { a }, i) => hasInfinity(x) && !Number.isFinite(x[i] * a),
+    infinite_input: ([x], _settings, i) => hasInfinity(x) && !Number.isFinite(x[i]),
     zero_sum: ([x]) => isZero(x),
   },
   reference: ([x], { a }, output) => exactShares(x, a, output),
@@ -31,5 +31,6 @@ export const operator = defineOperator({
       output: [0.6666666666666666, -0.6666666666666666, 0.6666666666666666],
     },
     { formula: "scale(x)", inputs: { x: [0, null, 0] }, output: [null, null, null] },
+    { formula: "scale(x, 2)", inputs: { x: [1e308, Infinity] }, output: [0, null] },
   ],
 });

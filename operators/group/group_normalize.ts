@@ -21,7 +21,7 @@ export const operator = defineOperator({
   costNs: () => 40,
   nullWhere: {
     // An infinity divided by the infinite sum; of a number the share is 0.
-    infinite_input: ([x], { scale }, i) => hasInfinity(x) && !Number.isFinite(x[i] * scale),
+    infinite_input: ([x], _settings, i) => hasInfinity(x) && !Number.isFinite(x[i]),
     zero_sum: ([x]) => isZero(x),
   },
   reference: ([x], { scale }, output) => exactShares(x, scale, output),

@@ -8,9 +8,14 @@ import { exactSum } from "./sums.ts";
 /** `output[i] = values[i] * factor / sum(abs(values))`; NaN where that sum is 0. */
 export function exactShares(values: Float64Array, factor: number, output: Float64Array): void {
   const magnitudes = values.map(Math.abs);
-  const isInfinite = hasInfinity(values);
-  if (!Number.isFinite(factor) || isInfinite || isZero(values)) {
-    const divisor = isInfinite ? Number.POSITIVE_INFINITY : exactSum(magnitudes);
+  if (hasInfinity(values)) {
+    // A number is no part of an infinite sum, also if its product with the factor overflows.
+    const shareOf = (value: number) => (value / Number.POSITIVE_INFINITY) * factor;
+    for (let i = 0; i < values.length; i++) output[i] = shareOf(values[i] as number);
+    return;
+  }
+  if (!Number.isFinite(factor) || isZero(values)) {
+    const divisor = exactSum(magnitudes);
     for (let i = 0; i < values.length; i++) output[i] = ((values[i] as number) * factor) / divisor;
     return;
   }

@@ -208,9 +208,11 @@ export function blameOfRecursion(
   if (declared !== null && declared !== "infinite_input") return because(declared);
   if (today) return today;
   if (Number.isNaN(result) && declared === null) return newest("null_in_window") ?? because("undeclared");
+  // An infinity that the state has forgotten is not to blame.
+  const isKept = Number.isNaN(result) || state.some(isInfinite);
   return (
     newestCell(columnsOfRow(cells), "infinite_input") ??
-    newest("infinite_input") ??
+    (isKept ? newest("infinite_input") : null) ??
     because(declared ?? "overflow")
   );
 }

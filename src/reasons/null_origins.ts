@@ -288,7 +288,9 @@ class RecursionOrigins implements OriginFinder {
       const lane = cell % laneCount;
       const cells = inputs.map((input) => input.values[cell]!);
       if (isBad(values[cell]!)) origins[cell] = this.#origin(lane, cell, cells, inputs);
-      for (const [i, value] of cells.entries()) {
+      // The first input that is bad in a row counts, as in a chain of reasons.
+      for (let i = cells.length - 1; i >= 0; i--) {
+        const value = cells[i]!;
         if (!isBad(value)) continue;
         const kind = Number.isNaN(value) ? "null_in_window" : "infinite_input";
         this.#newest[kind][lane] = inputs[i]!.origins[cell]!;

@@ -4,6 +4,7 @@ import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { fileFolder } from "../support/file_folder.ts";
 import { CliHost } from "./cli_host.ts";
+import { withoutSignsOfLife } from "./signs_of_life.ts";
 
 const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
 /** Two calls may run at a time. */
@@ -14,7 +15,7 @@ let calls = 0;
 export interface CliResult {
   readonly exitCode: number | null;
   readonly stdout: string;
-  /** With `<folder>` for the folder of the call. */
+  /** Without signs of life, which depend on time; with `<folder>` for the folder of the call. */
   readonly stderr: string;
   /** Content of the output file that the call was asked for. */
   readonly written?: string;
@@ -71,7 +72,7 @@ function folderWith(files: Readonly<Record<string, string | Uint8Array>>): strin
 }
 
 function resultOf(folder: string, said: CliResult, output?: string): CliResult {
-  const result = { ...said, stderr: said.stderr.replaceAll(folder, "<folder>") };
+  const result = { ...said, stderr: withoutSignsOfLife(said.stderr).replaceAll(folder, "<folder>") };
   const path = output === undefined ? "" : join(folder, output);
   return existsSync(path) ? { ...result, written: readFileSync(path, "utf8") } : result;
 }

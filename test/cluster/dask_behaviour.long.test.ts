@@ -83,6 +83,18 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     return connected;
   }
 
+  /** Waits until a worker that was killed is there again. */
+  async function bothAreThere(): Promise<void> {
+    await until(async () => (await dask.workerPids()).length === 2);
+    await until(async () => {
+      await using probe = await Cluster.connect({
+        scheduler: dask.address,
+        timeoutSeconds: PATIENCE_SECONDS,
+      });
+      return probe.info.workers.length === 2;
+    });
+  }
+
   function waitPerRow(ms: number): void {
     writeFileSync(join(folder, "patience"), String(ms));
   }
@@ -155,13 +167,16 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
   });
 
   test("a nanny starts a killed worker again", async () => {
-    const { onTasks, acted } = whenDone(BLOCKS, async () =>
+    const { onTasks, acted } = whenDone(5, async () =>
       process.kill((await dask.workerPids())[0]!, "SIGKILL"),
     );
-    const report = await runOn(await connect(dask), { onTasks });
+    const on = await connect(dask);
+    waitPerRow(SLOW_MS);
+    const running = runOn(on, { onTasks });
     await acted;
-    expect(report.gone).toBe(1);
-    await until(async () => (await dask.workerPids()).length === 2);
+    waitPerRow(PATIENCE_MS);
+    expect((await running).gone).toBe(1);
+    await bothAreThere();
   });
 
   test("a worker is lost that has a part of the panel which the client has brought: it is brought again", async () => {
@@ -171,7 +186,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     const panel = { ...(await openClusterPanel(path)), path: null };
     await runOn(await connect(dask), { onTasks }, { panel, restarts: 1 });
     await acted;
-    await until(async () => (await dask.workerPids()).length === 2);
+    await bothAreThere();
   });
 
   test("two runs at a time, of one program and of two", async () => {

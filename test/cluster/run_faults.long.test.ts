@@ -45,7 +45,7 @@ describe.runIf(await hasDask())("in the middle of a run", () => {
   });
 
   test.for(MODES)("%s: an executor is stopped: after the deadline it is replaced", async (mode) => {
-    await using cluster = await setting.connect(mode, { taskTimeoutSeconds: 6 });
+    await using cluster = await setting.connect(mode, { taskTimeoutSeconds: 15 });
     const started = await setting.beginHeld(cluster);
     process.kill(started.executor, "SIGSTOP");
     setting.gate.open();

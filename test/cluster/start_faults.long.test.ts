@@ -89,22 +89,30 @@ test.runIf(await hasDask())(
 
 /** A scheduler whose cluster has no worker unless tasks wait. */
 const ADAPTIVE = `
-import os, sys, time
+import sys, time
 from distributed import LocalCluster
 if __name__ == "__main__":
     with LocalCluster(n_workers=0, threads_per_worker=1, dashboard_address="127.0.0.1:0", memory_limit="1GB") as cluster:
         cluster.adapt(minimum=0, maximum=1, interval="200ms")
         print(cluster.scheduler_address, flush=True)
+        workers = cluster.scheduler.workers
+        while len(workers) == 0:
+            time.sleep(0.01)
+        while len(workers) > 0:
+            time.sleep(0.01)
+        print("no worker", flush=True)
         sys.stdin.read()
 `;
 
-test.runIf(await hasDask())("a cluster that may have no worker starts one", async () => {
+test.runIf(await hasDask())("a cluster that may have no worker starts one, also to run", async () => {
   const { path } = await findPython();
   const env = { ...process.env, FACTORLOOM_NODE: process.execPath };
   const child = spawn(path, ["-c", ADAPTIVE], { stdio: ["pipe", "pipe", "ignore"], env });
   try {
-    const [scheduler] = (await once(createInterface({ input: child.stdout }), "line")) as [string];
-    await using cluster = await Cluster.connect({ scheduler, timeoutSeconds: 60 });
+    const lines = createInterface({ input: child.stdout })[Symbol.asyncIterator]();
+    const line = async () => (await lines.next()).value ?? "the end";
+    await using cluster = await Cluster.connect({ scheduler: await line(), timeoutSeconds: 60 });
+    expect(await line()).toBe("no worker");
     const panel = syntheticPanel({ lanes: 3, rows: 20, nullShare: 0 });
     const program = compile("x = rank(close)", { fields: ["close"] });
     expect((await cluster.evaluate(program, panel)).numRows).toBe(60);

@@ -85,7 +85,7 @@ const UNIVERSES = [
 /** Random formulas that a dialect accepts: names with another meaning there may not fit. */
 function formulasOf(dialect: string, count: number): string[] {
   const found: string[] = [];
-  for (let seed = random.seed; found.length < count; seed++) {
+  for (let seed = random.below(2 ** 31); found.length < count; seed++) {
     for (const formula of fc.sample(randomFormulas, { seed, numRuns: count })) {
       try {
         programOf([formula], dialect);

@@ -83,7 +83,7 @@ describe("run", () => {
 
   test("a second signal ends it at once, and nothing is lost", async () => {
     // Compiling them takes longer than the two signals.
-    const windows = Array.from({ length: 200 }, (_, at) => `f${at} = ts_rank(close, ${2 + at})`);
+    const windows = Array.from({ length: 800 }, (_, at) => `f${at} = ts_rank(close, ${2 + at})`);
     using folder = new JobFolder({ formulas: windows.join("\n") });
     const bars = realBars(2, 3);
     for (const text of bars) folder.addBars(text);
@@ -109,6 +109,9 @@ describe("run", () => {
     const status = start("status", folder.config, "--json");
     expect(await status.ended).toBe(0);
     expect(JSON.parse(status.written.stdout).pid).toBe(first.child.pid);
+    // Its run may still write.
+    first.child.kill("SIGKILL");
+    await first.ended;
   });
 
   test("logs are lines of JSON", async () => {

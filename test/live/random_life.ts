@@ -171,16 +171,14 @@ export class RandomLife {
     return table === null;
   }
 
-  /** The bar before a push that was aborted is the newest still, unless factors had begun to catch up. */
+  /** The bar before a push that was aborted is the newest still. */
   async reviseBehindCut(): Promise<boolean> {
     if (!this.#isRevisable) return false;
     await this.#push(1);
     if (!(await this.pushCutOff())) return false;
     const { params, given } = this.#params();
     const bar = this.#bar(this.#rows.length - 1);
-    const revising = this.#session.revise(this.#shown(bar), given ? { params: given } : {});
-    const table = await revising.then(({ table: one }) => one, noTableIfGone);
-    if (!table) return false;
+    const { table } = await this.#session.revise(this.#shown(bar), given ? { params: given } : {});
     this.#rows.pop();
     this.#note(bar, params, valuesOf(table, bar));
     return true;
@@ -376,11 +374,6 @@ export const STEP_NAMES = new Set(STEPS.map(([name]) => name));
 
 function noTableIfAborted(error: unknown): null {
   if ((error as Error).name === "AbortError") return null;
-  throw error;
-}
-
-function noTableIfGone(error: unknown): null {
-  if ((error as { code?: string }).code === "E376") return null;
   throw error;
 }
 

@@ -214,13 +214,12 @@ describe("a replay gives the bits of the whole history", () => {
 describe("the last good bar", () => {
   const fixed = { session: "close", minute: 5, lambda: 0.25 } as const;
 
-  // Under changing params what conditions had left out catches up in every other push: then there is no way back.
+  // Under changing params what conditions had left out catches up in every other push.
   test.each([
-    { isFixed: true, least: 1 },
-    { isFixed: false, least: 0.1 },
+    { isFixed: true },
+    { isFixed: false },
   ])("can be revised after pushes that were aborted, with the same bits (fixed params: $isFixed)", async ({
     isFixed,
-    least,
   }) => {
     const paramsAt = (row: number) => (isFixed ? fixed : params[row % ROWS]!);
     const lines = isFixed ? linesByTime(await engine.evaluate(program, bars, { params: fixed })) : expected;
@@ -232,7 +231,7 @@ describe("the last good bar", () => {
       const { table } = await session.revise(bar, { params: paramsAt(row) });
       expectLines(table, lines.get(dayOf(row)), `row ${row}, seed ${SEED}`);
     };
-    let [aborts, revisions] = [0, 0];
+    let aborts = 0;
     for (let row = 0; row < ROWS; row++) {
       const bar = rowsOf(bars, row, row + 1);
       const tryPush = async (signal: AbortSignal) => {
@@ -242,16 +241,13 @@ describe("the last good bar", () => {
       if (row % 4 === 3 && !stands) stands = await standsThough(tryPush);
       if (row % 2 === 1 && !stands) {
         aborts++;
-        const error = await revise(row - 1).catch((reason: Error) => reason);
-        if (error) expect(error.message).toMatch(/^E376 /);
-        else revisions++;
+        await revise(row - 1);
       }
       if (stands) await session.revise(bar, { params: paramsAt(row) });
       else await session.push(bar, { params: paramsAt(row) });
       if (row % 5 === 0) await revise(row);
     }
     expect(aborts).toBeGreaterThan(ROWS / 10);
-    expect(revisions).toBeGreaterThanOrEqual(least * aborts);
   });
 
   test("can be revised after an update that follows an aborted push", async () => {

@@ -1,14 +1,13 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import type { Expression } from "../../src/ast/nodes.ts";
 import { compile, Engine, type Panel, type Program, readPanel } from "../../src/index.ts";
 import type { WrittenPlace } from "../../src/reasons/explanation.ts";
-import { traceProgram } from "../../src/reasons/traced_program.ts";
-import { placeOf } from "../../src/reasons/written_place.ts";
+import { panelOf } from "../panels.ts";
 import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
+import { partsOf } from "./parts_of.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
 const folder = fileFolder();
@@ -78,28 +77,6 @@ test.each([
     expect([total(causes), total(sources)], factor).toEqual([nullCount, nullCount]);
   }
 });
-
-/** The number of a sub-expression, by the places that it has in a factor: one that is written twice is one. */
-function partsOf(program: Program, factor: string): (place: WrittenPlace) => number {
-  const { bound, source } = program.written;
-  const { taskOf } = traceProgram(program, [factor]);
-  const parts = new Map<string, number>();
-  const keyOf = ({ formula, line, column }: WrittenPlace) => `${line}:${column} ${formula}`;
-  const { expression } = bound.factors.find(({ name }) => name === factor)!;
-  const seen = new Set<Expression>();
-  const visit = (part: Expression, parent: Expression | null) => {
-    parts.set(keyOf(placeOf(source, part, parent)), taskOf.get(part)!);
-    if (seen.has(part) || part.kind !== "call") return;
-    seen.add(part);
-    for (const arg of part.args) visit(arg, part);
-  };
-  visit(expression, null);
-  return (place) => {
-    const part = parts.get(keyOf(place));
-    if (part === undefined) throw new Error(`${factor} has no ${keyOf(place)}`);
-    return part;
-  };
-}
 
 /** How many nulls of a factor have which first cause in which sub-expression, as `whyRows` explains them one by one. */
 async function nullsByWhy(
@@ -197,6 +174,16 @@ test("infinities may be values; a range of times, a condition, a universe", asyn
     "3 of 5",
     "3 outside_universe rank(close) 2:5",
   ]);
+});
+
+test("an infinity that a recursion has forgotten is not to blame for an overflow", async () => {
+  const program = compile("f = affine_recurrence(x, y, 1)", { fields: ["x", "y"] });
+  const forgetful = panelOf({ x: [[Infinity], [1e200], [1e200]], y: [[-Infinity], [0], [0]] });
+  const { factors } = await engine.nulls(program, forgetful);
+  expect(factors[0]!.sources).toMatchObject([{ cause: "overflow", cellCount: 1, column: 5 }]);
+  const [symbol] = forgetful.symbols;
+  const rows = await engine.whyRows(program, forgetful, { factor: "f", symbol: symbol! });
+  expect(rows.map(({ cause }) => cause)).toEqual([null, null, "overflow"]);
 });
 
 test("an unknown factor and an unknown option are refused", async () => {

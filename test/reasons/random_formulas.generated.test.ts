@@ -6,6 +6,7 @@ import { formulaBatches } from "../fuzz/random_formulas.ts";
 import { randomPanel } from "../kernel/random_panel.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
+import { partsOf } from "./parts_of.ts";
 
 /** Formulas of all operators over awkward panels: their nulls are counted, and explained, as `evaluate` gives them. */
 
@@ -60,10 +61,9 @@ test("nulls are as many as evaluate gives, and why gives its values and the caus
       expect(cause === null, `${what} ${factor} ${symbol} ${time}`).toBe(value !== null);
       if (cause === null) continue;
       const counted = await engine.nulls(program, panel, { select: [factor], from: time, to: time });
-      const sources = counted.factors[0]!.sources.map((source) => `${source.cause} in ${source.formula}`);
-      expect(sources, `${what} ${factor} ${symbol} ${time}`).toContain(
-        `${cause} in ${chain.at(-1)!.formula}`,
-      );
+      const part = partsOf(program, factor);
+      const sources = counted.factors[0]!.sources.map((source) => `${source.cause} in ${part(source)}`);
+      expect(sources, `${what} ${factor} ${symbol} ${time}`).toContain(`${cause} in ${part(chain.at(-1)!)}`);
     }
   }
 });

@@ -91,9 +91,9 @@ const CASES = Object.entries(CARRIERS).flatMap(([kind, formulas]) =>
 
 test.each(CASES)("what code carries of $kind, $way, is what the rows give", ({ kind, formulas, way }) => {
   const known = new Map([...WINDOW_STATES, ...registry.windowStates].map((state) => [state.kind, state]));
+  const random = new Seeded();
   let compared = 0;
   for (let trial = 0; trial < trials(6, 200); trial++) {
-    const random = new Seeded();
     const hasGap = way === "made after a gap";
     const lines = formulas.map((formula, i) => `f${i} = ${formula}${hasGap ? " when p > 0" : ""}`);
     const text = ["param p = 1", ...lines].join("\n");

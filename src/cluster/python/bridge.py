@@ -208,6 +208,7 @@ class Bridge:
         self.cancelled.difference_update(results)
         # From now on the tasks hold them as long as they need them.
         self.pieces.clear()
+        connection.waking = None
         return {}, ()
 
     async def on_gather(self, request: Record, _: list[bytearray]) -> Answer:
@@ -238,6 +239,7 @@ class Bridge:
         futures = list(self.futures.values())
         self.futures.clear()
         self.pieces.clear()
+        self.connection.waking = None
         if len(futures) > 0:
             await self.connection.client.cancel(futures)
         return {}, ()
@@ -250,6 +252,9 @@ class Bridge:
             pieces[task_name(key)] = buffers[first : first + count]
             first += count
         del buffers[:]
+        # The cluster may have no worker by now, or be about to end its last one.
+        if self.connection.waking is None:
+            self.connection.request_worker()
         self.pieces.update(await self.connection.client.scatter(pieces))
         return {}, ()
 

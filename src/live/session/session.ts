@@ -82,8 +82,8 @@ export class LiveSession {
    * Replaces the newest row, as often as its bar changes. The session is then as if only the last bar had come.
    *
    * @param bar one bar, with the time of the newest row
-   * @throws UsageError E551 if the session was not opened with `revisable`; DataError E376 if no row can be replaced, e.g.
-   *   after an aborted push; else as `push`. The row then stays as it was.
+   * @throws UsageError E551 if the session was not opened with `revisable`; DataError E376 if no bar can be replaced, e.g.
+   *   before the first push; E378 for another time than that of the newest row; else as `push`. The row then stays as it was.
    */
   async revise(bar: BarInput, options: PushOptions = {}): Promise<LiveRow> {
     return await this.#take(bar, options, true);

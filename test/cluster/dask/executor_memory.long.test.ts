@@ -51,7 +51,9 @@ describe.runIf(canRun)("an executor that takes all memory of its worker", () => 
     await setting.expectRight(started);
     const [{ job, restarts }] = started.run.report!.workers as [WorkerOf];
     expect(restarts, "of the worker").toBe(0);
-    expect(job.counters).toMatchObject({ memoryKills: 1, executorRestarts: 1, executorStarts: 3 });
+    expect(job.counters).toMatchObject({ memoryKills: 1, executorRestarts: 1 });
+    // One that is idle while memory is short ends, too.
+    expect(job.counters.executorStarts).toBeGreaterThanOrEqual(3);
     expect(job.counters.executorBytesMax).toBeGreaterThan(0.5 * LIMIT_BYTES);
     expect(job.counters.executorBytesMax).toBeLessThan(1.5 * LIMIT_BYTES);
     expect(job.counters.workerBytesMax).toBeGreaterThan(50e6);
