@@ -4,7 +4,8 @@ import { configDefaults, defineConfig } from "vitest/config";
 /**
  * Which tests are run. `*.long.test.ts` are tried in long runs alone, `*.generated.test.ts` try more cases there.
  * Limits stand far above what a test needs: on a machine whose cores do other work too, it is not the test that is wrong.
- * Each may be an hour where a run tries as much as a promise asks for: `LONG=1`, as in `npm run test:long`.
+ * Each may be an hour where a run tries as much as a promise asks for: `LONG=1`, as in `npm run test:long`; `LONG=0.2` tries a
+ * fifth of the cases.
  */
 const isLong = process.env["LONG"] !== undefined;
 /** `npm run test:quick`: the tests that need neither processes nor threads, and seconds at most. */
@@ -55,7 +56,7 @@ export default defineConfig({
     globalSetup: ["test/support/built_dist.ts", "test/support/no_processes_left.ts"],
     setupFiles: ["./test/support/each_file.ts"],
     projects: isQuick ? [sharing] : isLong ? [whole] : [sharing, whole],
-    reporters: ["default", "./test/support/left_out.ts"],
+    reporters: ["default", "./test/support/seconds.ts", "./test/support/left_out.ts"],
     // On two cores: files of tests wait for processes and disks for a fifth of their time.
     maxWorkers: 3,
     testTimeout,

@@ -1,4 +1,4 @@
-/** Makes the pictures of pages that documents show: `npm run pictures`. Needs Chromium (`.ci/install_chromium`) and `npm run build`. */
+/** Makes the pictures of pages that documents show: `npm run pictures`. Needs Chromium, which `npm test` installs, and `npm run build`. */
 import { execFileSync } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

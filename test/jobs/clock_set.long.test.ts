@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { readHistory } from "../../src/jobs/journal/job_store.ts";
-import { FAKETIME_LIBRARY, hasFaketime } from "../support/needs.ts";
+import { faketimeLibrary, hasFaketime } from "../support/needs.ts";
 import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 
 /** Far less than the day by which the clock is set, and enough for machines under load. */
@@ -17,14 +17,14 @@ class FakedService {
   readonly #offsetPath: string;
   #written = "";
 
-  constructor(folder: JobFolder) {
+  constructor(folder: JobFolder, library: string) {
     this.#offsetPath = join(folder.path, "clock");
     this.setClock("+0");
     this.child = spawn(process.execPath, [join(ROOT, "dist/src/cli/main.js"), "run", folder.config], {
       stdio: ["ignore", "ignore", "pipe"],
       env: {
         ...process.env,
-        LD_PRELOAD: FAKETIME_LIBRARY,
+        LD_PRELOAD: library,
         FAKETIME_TIMESTAMP_FILE: this.#offsetPath,
         FAKETIME_NO_CACHE: "1",
         FAKETIME_DONT_FAKE_MONOTONIC: "1",
@@ -55,7 +55,7 @@ describe.runIf(await hasFaketime())("a clock that is set while jobs run", () => 
     using folder = new JobFolder();
     const bars = realBars(3, 5);
     const committed = async () => (await readHistory(join(folder.path, "journal"), "bars")).sequence;
-    const service = new FakedService(folder);
+    const service = new FakedService(folder, (await faketimeLibrary())!);
     try {
       folder.addBars(bars[0]!);
       await expect.poll(committed, { timeout: NOTICED_MS }).toBe(1);

@@ -1,24 +1,30 @@
+import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
-import { NEEDS, type Need } from "./needs.ts";
+import { missingNeeds, type Need } from "./needs.ts";
 
-/** What to say of tests that were left out; null where there are none. */
-export function leftOutText(count: number, missing: readonly Need[]): string | null {
-  if (count === 0) return null;
-  const tests = count === 1 ? "1 test was" : `${count} tests were`;
-  const how = missing.map(({ name, install }) => `${name} (install it: ${install})`).join(" and ");
-  return how === "" ? `${tests} left out` : `${tests} left out, for this machine lacks ${how}`;
+const root = `${import.meta.dirname}/../..`;
+
+/** What to say of tests that were left out, by the count of each file; null where there are none. */
+export function leftOutText(counts: ReadonlyMap<string, number>, missing: readonly Need[]): string | null {
+  if (counts.size === 0) return null;
+  const total = [...counts.values()].reduce((sum, count) => sum + count, 0);
+  const lacking = missing.map(({ name }) => name).join(", ");
+  return [
+    `left out: ${total} ${total === 1 ? "test" : "tests"}${lacking && `, for this machine lacks ${lacking}`}`,
+    ...[...counts].map(([file, count]) => `  ${file} (${count})`),
+    ...(lacking ? ["`npm test -- --install` brings what is missing, on Debian and Ubuntu"] : []),
+  ].join("\n");
 }
 
-/** Says at the end how many tests were left out, and what this machine lacks for them. */
+/** Says at the end which tests were left out, and what this machine lacks for them. */
 class LeftOut implements Reporter {
   async onTestRunEnd(modules: readonly TestModule[]): Promise<void> {
-    const count = modules.reduce((sum, { children }) => sum + [...children.allTests("skipped")].length, 0);
-    const isMissing = await Promise.all(NEEDS.map(async ({ isThere }) => !(await isThere())));
-    const text = leftOutText(
-      count,
-      NEEDS.filter((_, index) => isMissing[index]),
-    );
-    if (text !== null) console.log(`\n${text}\n`);
+    const counts = new Map<string, number>();
+    for (const { moduleId, children } of modules) {
+      const count = [...children.allTests("skipped")].length;
+      if (count > 0) counts.set(relative(root, moduleId), count);
+    }
+    if (counts.size > 0) console.log(`\n${leftOutText(counts, await missingNeeds())}\n`);
   }
 }
 
