@@ -9,6 +9,7 @@ import { type OpenDatabase, ReusedDatabases } from "../../data/duckdb/database.t
 import { formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
+import { broughtFields } from "../../evaluation/has_row.ts";
 import type { JobConfig } from "../config/config.ts";
 import { jobChanged, rowsLate } from "../errors.ts";
 import { isUnfinished, listSourceFiles } from "../input/input_files.ts";
@@ -210,7 +211,7 @@ export class JobRunner {
     const ownGroups = await readJobGroups(this.#job, begin!, []);
     const programs = await compileJob(this.#job, run.texts, begin!, ownGroups.keys());
     const read = (of: (program: JobProgram) => readonly string[]) => [...new Set(programs.flatMap(of))];
-    const fields = read((program) => program.read.fields);
+    const fields = broughtFields(read((program) => program.read.fields));
     const groups = read((program) => program.read.groups).filter((name) => !ownGroups.has(name));
     const known = new Set(sequence === 0 ? inputs[0]?.symbols : universe?.symbols);
     const good: NewInput[] = [];
