@@ -285,10 +285,10 @@ export const STATE: readonly ErrorEntry[] = [
   {
     code: "E368",
     class: "data",
-    title: "Rows of a query that are late or gone",
+    title: "Rows of a query that are late, gone or changed",
     happened:
-      "The query of a job has new rows of times that were taken already, or no longer has rows that were taken.",
-    toDo: "Rows come in the order of time, and stay; bad_input: skip passes late rows over.",
+      "The query of a job has new rows of times that were taken already, or no longer has rows that were taken, or has other values of columns that formulas read.",
+    toDo: "Rows come in the order of time, and stay: put them back, or give the job another name and another sink, so that it evaluates all input again; bad_input: skip keeps the results as they are.",
     example: {
       situation: "a row of yesterday that is inserted into the table after its job has run",
       notRun: "it takes a DuckDB table that changes between two runs; test/jobs/runs.long.test.ts has it",

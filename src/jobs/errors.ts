@@ -35,21 +35,22 @@ export function inputLate(file: string, first: string, last: string): DataError 
   );
 }
 
-/** Rows of a query that came too late, and rows that were taken and have vanished from it. */
-export function rowsLate(
-  job: string,
-  { late, vanished, lastTime }: Pick<QueryRows, "late" | "vanished" | "lastTime">,
-): DataError {
+/** What has become of the rows of a query that were taken. */
+export type TakenRows = Pick<QueryRows, "late" | "vanished" | "changed" | "lastTime">;
+
+export function rowsMisplaced(job: string, { late, vanished, changed, lastTime }: TakenRows): DataError {
   const rowsText = ({ count, firstTime, lastTime: last }: MisplacedRows) =>
     `${counted(count, "row")} of ${firstTime === last ? firstTime : `${firstTime} to ${last}`}`;
   const changes = [
     ...(late.count > 0 ? [`has ${rowsText(late)} that it had not`] : []),
     ...(vanished.count > 0 ? [`no longer has ${rowsText(vanished)}`] : []),
+    ...(changed.count > 0 ? [`has other values in ${rowsText(changed)}`] : []),
   ];
   return new DataError(
     "E368",
     `job ${job}: rows up to ${lastTime} have been taken, and now the query ${changes.join(" and ")}`,
-    "rows come in the order of time, and stay; bad_input: skip passes late rows over",
+    "rows come in the order of time, and stay: put them back, or give the job another name and another sink, so that " +
+      "it evaluates all input again; bad_input: skip keeps the results as they are",
   );
 }
 

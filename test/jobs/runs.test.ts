@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readPanel } from "../../src/index.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import { planRuns, readStatus } from "../../src/jobs/service/status.ts";
-import { JobFolder, keptLog, realBars, type Sink } from "./job_folder.ts";
+import { JobFolder, keptLog, realBars, type Sink, sql } from "./job_folder.ts";
 
 test.each([
   "parquet",
@@ -139,4 +139,46 @@ test("several formula files, each in its own dialect", async () => {
     readFileSync(folder.config, "utf8").replaceAll("out", "other").replace("name: bars", "name: other"),
   );
   expect(String(await folder.run())).toContain("E534");
+});
+
+test("a value of a query that is corrected after it was evaluated is an error, unless no formula reads it", async () => {
+  const query = "SELECT * REPLACE (volume::HUGEINT AS volume) FROM bars";
+  const source = `{ duckdb: { database: in.duckdb, query: '${query}' }, fields: { last: close } }`;
+  using folder = new JobFolder({ formulas: "x = delay(last, 1) + rank(volume)\n", source });
+  const database = join(folder.path, "in.duckdb");
+  const [first, second] = realBars(2, 3).map((text, at) => {
+    const path = join(folder.path, `${at}.csv`);
+    writeFileSync(path, text);
+    return path;
+  });
+  await sql(
+    database,
+    `CREATE TABLE bars AS FROM read_csv('${first}')`,
+    "ALTER TABLE bars ADD COLUMN loaded INTEGER",
+  );
+  expect(await folder.run()).toBeNull();
+  // More columns may come, and those that no formula reads may change.
+  await sql(database, "UPDATE bars SET loaded = 1, high = NULL", "ALTER TABLE bars ADD COLUMN venue INTEGER");
+  expect(await folder.run()).toBeNull();
+  await sql(database, `INSERT INTO bars BY NAME FROM read_csv('${second}')`);
+  expect(await folder.run()).toBeNull();
+
+  const where = "WHERE symbol = 'A' AND date = DATE '2013-02-11'";
+  const before = /^2013-02-11,A,(?:[^,]+,){3}([^,]+)/m.exec(readFileSync(first!, "utf8"))![1];
+  for (const value of [`${before} + 0.01`, "NULL"]) {
+    await sql(database, `UPDATE bars SET close = ${value} ${where}`);
+    const message =
+      "E368 job bars: rows up to 2013-02-15 have been taken, and now the query has other values in 1 row of 2013-02-11";
+    expect(String(await folder.run())).toContain(message);
+    await expect(planRuns(await readRunConfig(folder.config), 0)).rejects.toThrow(message);
+  }
+  folder.configure({ source, job: "bad_input: skip" });
+  const { log, messages } = keptLog();
+  expect(await folder.run(log)).toBeNull();
+  expect(messages[0]).toBe(
+    'changed_rows {"job":"bars","count":1,"firstTime":"2013-02-11","lastTime":"2013-02-11"}',
+  );
+  folder.configure({ source });
+  await sql(database, `UPDATE bars SET close = ${before} ${where}`);
+  expect(await folder.run()).toBeNull();
 });

@@ -20,6 +20,8 @@ export interface QueryRowsOptions {
   readonly earlier: readonly string[];
   /** True: rows without a time or a symbol are counted and left out, so that the others can be read. */
   readonly leaveOutIncomplete: boolean;
+  /** Names the columns whose values must stay; asked only if any column beside the keys has changed. */
+  readonly columnsRead: () => Promise<readonly string[]>;
 }
 
 /** A number of rows, with the first and the last of their times as texts. */
@@ -36,6 +38,8 @@ export interface QueryRows {
   /** Rows up to that time that only the query has, and rows that only the files have. */
   readonly late: MisplacedRows;
   readonly vanished: MisplacedRows;
+  /** Rows of the files that have other values in the query. */
+  readonly changed: MisplacedRows;
   /** Rows that were left out. */
   readonly incompleteRowCount: number;
 }
@@ -67,14 +71,14 @@ async function copyNewRows(
   using database = await attach(databasePath, true);
   const all = `(${query.trim().replace(/;+$/, "")}\n)`;
   return await asking(databasePath, async () => {
-    const described = await queryRows(database, `SELECT column_name FROM (DESCRIBE FROM ${all})`);
-    const names = described.map(([name]) => String(name));
+    const typeOf = await columnTypes(database, all);
+    const names = [...typeOf.keys()];
     const keys = findPanelKeys(databasePath, names, options.timeColumn, options.symbolColumn);
     const time = sqlName(names[keys.time ?? 0] as string);
     const symbol = sqlName(names[keys.symbol ?? 0] as string);
     const isComplete = options.leaveOutIncomplete ? `${time} IS NOT NULL AND ${symbol} IS NOT NULL` : "true";
     const inner = `(FROM ${all} WHERE ${isComplete})`;
-    const known = `read_parquet(${sqlInputPaths(options.earlier)}, hive_partitioning = false)`;
+    const known = `read_parquet(${sqlInputPaths(options.earlier)}, hive_partitioning = false, union_by_name = true)`;
     await database.connection.run(
       options.earlier.length === 0
         ? "SET VARIABLE lastTime = NULL"
@@ -93,42 +97,69 @@ async function copyNewRows(
       await database.connection.run(
         `COPY (SELECT * FROM ${inner} WHERE ${isNew} ORDER BY ${time}) TO ${sqlText(target)} (FORMAT parquet)`,
       );
-    if (options.earlier.length === 0)
-      return { rowCount, incompleteRowCount, lastTime: null, late: NO_ROWS, vanished: NO_ROWS };
-    const keysOf = (rows: string) => `SELECT ${time} AS time, ${symbol} AS symbol FROM ${rows}`;
-    const earlier = keysOf(`${inner} WHERE NOT (${isNew})`);
-    return { rowCount, incompleteRowCount, ...(await misplacedRows(database, earlier, keysOf(known))) };
+    if (options.earlier.length === 0) return { rowCount, incompleteRowCount, lastTime: null, ...IN_PLACE };
+    // Parquet stores such integers as doubles.
+    const stored = (name: string) =>
+      /HUGEINT/.test(typeOf.get(name) ?? "") ? `CAST(${sqlName(name)} AS DOUBLE)` : sqlName(name);
+    const rowsOf = (rows: string, columns: readonly string[]) => {
+      const values = columns.map((name, index) => `, ${stored(name)} AS v${index}`).join("");
+      return `SELECT ${time} AS time, ${symbol} AS symbol${values} FROM ${rows}`;
+    };
+    const rows = {
+      now: (columns: readonly string[]) => rowsOf(`${inner} WHERE NOT (${isNew})`, columns),
+      before: (columns: readonly string[]) => rowsOf(known, columns),
+    };
+    const stayed = [...(await columnTypes(database, known)).keys()].filter((name) => typeOf.has(name));
+    const misplaced = await misplacedRows(database, rows, stayed, options.columnsRead);
+    return { rowCount, incompleteRowCount, ...misplaced };
   });
 }
 
-const NO_ROWS: MisplacedRows = { count: 0, firstTime: "", lastTime: "" };
+async function columnTypes(database: Database, rows: string): Promise<ReadonlyMap<string, string>> {
+  const columns = await queryRows(database, `SELECT column_name, column_type FROM (DESCRIBE FROM ${rows})`);
+  return new Map(columns.map(([name, type]) => [String(name), String(type)]));
+}
 
-/** The keys that only one of the two queries has, repeated ones as often as they occur. */
+const NO_ROWS: MisplacedRows = { count: 0, firstTime: "", lastTime: "" };
+const IN_PLACE = { late: NO_ROWS, vanished: NO_ROWS, changed: NO_ROWS } as const;
+
+/** Rows up to the last time: queries of their keys and of the values of some columns. */
+interface TakenRows {
+  readonly now: (columns: readonly string[]) => string;
+  readonly before: (columns: readonly string[]) => string;
+}
+
+/** The rows whose keys only one of the two has, repeated ones as often as they occur, and those with other values. */
 async function misplacedRows(
   database: Database,
-  earlier: string,
-  known: string,
-): Promise<Pick<QueryRows, "lastTime" | "late" | "vanished">> {
-  // Compares sums of hashes first, which need no table of all keys.
-  const digest = (keys: string) => `(SELECT (count(*), sum(hash(time, symbol)::HUGEINT)) FROM (${keys}))`;
+  { now, before }: TakenRows,
+  columns: readonly string[],
+  columnsRead: QueryRowsOptions["columnsRead"],
+): Promise<Pick<QueryRows, "lastTime" | "late" | "vanished" | "changed">> {
+  // Compares sums of hashes first, which need no table of all rows.
+  const digest = (rows: string) => `(SELECT (count(*), sum(hash(*COLUMNS(*))::HUGEINT)) FROM (${rows}))`;
   const [row] = await queryRows(
     database,
-    `SELECT CAST(getvariable('lastTime') AS VARCHAR), ${digest(earlier)} IS NOT DISTINCT FROM ${digest(known)}`,
+    `SELECT CAST(getvariable('lastTime') AS VARCHAR),
+       ${digest(now(columns))} IS NOT DISTINCT FROM ${digest(before(columns))}`,
   );
   const lastTime = String(row?.[0]);
-  if (row?.[1] === true) return { lastTime, late: NO_ROWS, vanished: NO_ROWS };
+  if (row?.[1] === true) return { lastTime, ...IN_PLACE };
+  const read = await columnsRead();
+  const values = columns.filter((name) => read.includes(name));
+  const hasOther = `FROM (${before(values)} EXCEPT ALL ${now(values)}) SEMI JOIN (${now([])}) USING (time, symbol)`;
   return {
     lastTime,
-    late: await rowsOnlyIn(database, earlier, known),
-    vanished: await rowsOnlyIn(database, known, earlier),
+    late: await countRows(database, `${now([])} EXCEPT ALL ${before([])}`),
+    vanished: await countRows(database, `${before([])} EXCEPT ALL ${now([])}`),
+    changed: await countRows(database, hasOther),
   };
 }
 
-async function rowsOnlyIn(database: Database, keys: string, others: string): Promise<MisplacedRows> {
+async function countRows(database: Database, rows: string): Promise<MisplacedRows> {
   const [row] = await queryRows(
     database,
-    `SELECT CAST(count(*) AS DOUBLE), CAST(min(time) AS VARCHAR), CAST(max(time) AS VARCHAR)
-     FROM (${keys} EXCEPT ALL ${others})`,
+    `SELECT CAST(count(*) AS DOUBLE), CAST(min(time) AS VARCHAR), CAST(max(time) AS VARCHAR) FROM (${rows})`,
   );
   const [count, firstTime, lastTime] = row!;
   return { count: Number(count), firstTime: String(firstTime), lastTime: String(lastTime) };

@@ -1,13 +1,15 @@
 /** Rows of a DuckDB query as files: each run writes the new rows to a file, which is then read like any other. */
 import { readdir, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import { type QueryRows, writeQueryRows } from "../../data/job_tables/database_file.ts";
-import type { QuerySource } from "../config/config.ts";
-import { inputGone } from "../errors.ts";
+import { type QueryRowsOptions, writeQueryRows } from "../../data/job_tables/database_file.ts";
+import type { JobConfig, QuerySource } from "../config/config.ts";
+import { inputGone, rowsMisplaced, type TakenRows } from "../errors.ts";
 import { makeDurableFolder, syncFile, syncFolder } from "../journal/durable.ts";
 import type { JobHistory } from "../journal/history.ts";
 
-export interface QueryFiles extends Pick<QueryRows, "lastTime" | "late" | "vanished"> {
+export type QueryOptions = Pick<QueryRowsOptions, "leaveOutIncomplete" | "columnsRead">;
+
+export interface QueryFiles extends TakenRows {
   readonly paths: readonly string[];
   /** Rows without a time or a symbol that were left out. */
   readonly incompleteRows: number;
@@ -23,7 +25,7 @@ export async function takeQueryRows(
   source: QuerySource,
   folder: string,
   history: JobHistory,
-  leaveOutIncomplete: boolean,
+  options: QueryOptions,
 ): Promise<QueryFiles> {
   await makeDurableFolder(folder);
   const earlier = await settledQueryFiles(folder, history);
@@ -44,7 +46,7 @@ export async function takeQueryRows(
     timeColumn,
     symbolColumn,
     earlier,
-    leaveOutIncomplete,
+    ...options,
   });
   if (rowCount === 0) return { paths: earlier, incompleteRows, ...changes };
   const path = join(folder, name);
@@ -52,6 +54,12 @@ export async function takeQueryRows(
   await rename(temporary, path);
   await syncFolder(folder);
   return { paths: [...earlier, path], incompleteRows, ...changes };
+}
+
+/** @throws DataError E368 unless the rows that were taken are as they were, or the job skips what is not. */
+export function expectInPlace({ name, badInput }: JobConfig, rows: TakenRows): void {
+  const count = rows.late.count + rows.vanished.count + rows.changed.count;
+  if (badInput === "fail" && count > 0) throw rowsMisplaced(name, rows);
 }
 
 /** Files whose rows were evaluated or skipped. */

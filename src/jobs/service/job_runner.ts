@@ -9,9 +9,8 @@ import { type OpenDatabase, ReusedDatabases } from "../../data/duckdb/database.t
 import { formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
-import { broughtFields } from "../../evaluation/has_row.ts";
 import type { JobConfig } from "../config/config.ts";
-import { jobChanged, rowsLate } from "../errors.ts";
+import { jobChanged } from "../errors.ts";
 import { isUnfinished, listSourceFiles } from "../input/input_files.ts";
 import {
   ascendingRuns,
@@ -22,10 +21,11 @@ import {
   type Reading,
   readToEnd,
 } from "../input/new_inputs.ts";
-import { takeQueryRows } from "../input/query_inputs.ts";
+import { expectInPlace, takeQueryRows } from "../input/query_inputs.ts";
 import { type JobStore, queryFolder } from "../journal/job_store.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
+import { inputColumnsRead, queryOptions } from "../state/columns_read.ts";
 import { openCurrentState } from "../state/current_state.ts";
 import { groupsDigest, readJobGroups } from "../state/job_groups.ts";
 import {
@@ -103,7 +103,7 @@ export class JobRunner {
     if (begin !== null) expectSameSettings(this.#job, run.texts, begin);
     await this.#sink.check("newest");
     await this.#completePending();
-    const paths = await this.#inputPaths();
+    const paths = await this.#inputPaths(run.texts);
     const found = await findNewInputs(paths, this.#store.history, this.#readingOf(run));
     for (const input of found.bad) await this.#skip(input);
     if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
@@ -160,20 +160,21 @@ export class JobRunner {
     if (this.#open?.sequence !== history.sequence) await this.#closeState();
   }
 
-  async #inputPaths(): Promise<readonly string[]> {
-    const { source, name, badInput } = this.#job;
+  async #inputPaths(texts: FormulaTexts): Promise<readonly string[]> {
+    const { source, name } = this.#job;
     if (source.kind === "files") return await listSourceFiles(source);
     const { paths, incompleteRows, ...changes } = await takeQueryRows(
       source,
       queryFolder(this.#journalFolder, name),
       this.#store.history,
-      badInput === "skip",
+      queryOptions(this.#job, texts, this.#store.history),
     );
     if (incompleteRows > 0) this.#onEvent({ kind: "incomplete_rows", count: incompleteRows });
-    const { late, vanished } = changes;
+    const { late, vanished, changed } = changes;
     if (late.count > 0) this.#onEvent({ kind: "late_rows", ...late });
     if (vanished.count > 0) this.#onEvent({ kind: "vanished_rows", ...vanished });
-    if (badInput === "fail" && late.count + vanished.count > 0) throw rowsLate(name, changes);
+    if (changed.count > 0) this.#onEvent({ kind: "changed_rows", ...changed });
+    expectInPlace(this.#job, changes);
     return paths;
   }
 
@@ -208,11 +209,7 @@ export class JobRunner {
     run: Run,
   ): Promise<{ readonly good: NewInput[]; readonly outcome: Outcome }> {
     const { begin, universe, sequence } = this.#store.history;
-    const ownGroups = await readJobGroups(this.#job, begin!, []);
-    const programs = await compileJob(this.#job, run.texts, begin!, ownGroups.keys());
-    const read = (of: (program: JobProgram) => readonly string[]) => [...new Set(programs.flatMap(of))];
-    const fields = broughtFields(read((program) => program.read.fields));
-    const groups = read((program) => program.read.groups).filter((name) => !ownGroups.has(name));
+    const columns = await inputColumnsRead(this.#job, run.texts, begin!);
     const known = new Set(sequence === 0 ? inputs[0]?.symbols : universe?.symbols);
     const good: NewInput[] = [];
     for (const input of inputs) {
@@ -220,7 +217,7 @@ export class JobRunner {
       try {
         if (!isKnown) {
           checkOrder(input, this.#store.history);
-          await readToEnd(input, this.#readingOf(run), { fields, groups });
+          await readToEnd(input, this.#readingOf(run), columns);
         }
       } catch (error) {
         if ((await this.#handleFailure(input, error)) === "unfinished")

@@ -16,6 +16,10 @@ export class JobMetrics {
   readonly #files = this.#counter("factorloom_files_total", "Input files committed");
   readonly skipped = this.#counter("factorloom_skipped_files_total", "Input files skipped", "code");
   readonly vanishedRows = this.#counter("factorloom_vanished_rows_total", "Rows that vanished from a query");
+  readonly changedRows = this.#counter(
+    "factorloom_changed_rows_total",
+    "Rows of a query that have other values now",
+  );
   readonly lateRows = this.#counter("factorloom_late_rows_total", "Rows of a query that came too late");
   readonly retries = this.#counter("factorloom_retries_total", "Runs tried again");
   readonly rebuilds = this.#counter("factorloom_rebuilds_total", "States computed again from input");

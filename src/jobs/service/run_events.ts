@@ -7,7 +7,7 @@ export type RunEvent =
   | { readonly kind: "skipped"; readonly path: string; readonly code: string; readonly reason: string }
   /** A file is still being written: it and later files wait for the next run. */
   | { readonly kind: "unfinished"; readonly path: string }
-  | ({ readonly kind: "late_rows" | "vanished_rows" } & MisplacedRows)
+  | ({ readonly kind: "late_rows" | "vanished_rows" | "changed_rows" } & MisplacedRows)
   | { readonly kind: "incomplete_rows"; readonly count: number }
   | { readonly kind: "symbols"; readonly count: number }
   | { readonly kind: "rebuilding"; readonly reason: string; readonly files: number }

@@ -229,6 +229,10 @@ function reportRun(job: string, event: RunEvent, { log, metrics }: JobServices):
       metrics.vanishedRows.inc({ job }, event.count);
       log.warn({ job, ...fields }, kind);
       return;
+    case "changed_rows":
+      metrics.changedRows.inc({ job }, event.count);
+      log.warn({ job, ...fields }, kind);
+      return;
     case "unfinished":
     case "incomplete_rows":
       log.warn({ job, ...fields }, kind);

@@ -11,12 +11,13 @@ import type { JobConfig, RunConfig } from "../config/config.ts";
 import { journalLocked } from "../errors.ts";
 import { listSourceFiles } from "../input/input_files.ts";
 import { findNewInputs, type NewInput } from "../input/new_inputs.ts";
-import { settledQueryFiles } from "../input/query_inputs.ts";
+import { expectInPlace, settledQueryFiles } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
 import { queryFolder, readHistory } from "../journal/job_store.ts";
 import { lockHolder } from "../journal/journal_lock.ts";
 import type { RunOutcome } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
+import { queryOptions } from "../state/columns_read.ts";
 import { readJobGroups } from "../state/job_groups.ts";
 import {
   compileJob,
@@ -136,7 +137,7 @@ async function planRun(config: RunConfig, job: JobConfig, nowMs: number): Promis
   }
   const folder = await mkdtemp(join(tmpdir(), "factorloom-dry-run-"));
   try {
-    const inputs = await findPlanned(config, job, history, folder);
+    const inputs = await findPlanned(config, job, texts, history, folder);
     const columns = history.begin ?? inputs[0];
     const factors = columns === undefined ? null : await countFactors(job, texts, columns);
     return {
@@ -161,12 +162,15 @@ async function countFactors(job: JobConfig, texts: FormulaTexts, columns: InputC
 async function findPlanned(
   config: RunConfig,
   job: JobConfig,
+  texts: FormulaTexts,
   history: JobHistory,
   folder: string,
 ): Promise<readonly NewInput[]> {
   const { source } = job;
   const paths =
-    source.kind === "files" ? await listSourceFiles(source) : await plannedRows(config, job, history, folder);
+    source.kind === "files"
+      ? await listSourceFiles(source)
+      : await plannedRows(config, job, texts, history, folder);
   using databases = new ReusedDatabases();
   const { signal } = new AbortController();
   const { inputs, bad } = await findNewInputs(paths, history, {
@@ -181,6 +185,7 @@ async function findPlanned(
 async function plannedRows(
   config: RunConfig,
   job: JobConfig,
+  texts: FormulaTexts,
   history: JobHistory,
   folder: string,
 ): Promise<string[]> {
@@ -189,11 +194,12 @@ async function plannedRows(
   if (source.kind !== "duckdb") return earlier;
   const path = join(folder, "rows.parquet");
   const { timeColumn, symbolColumn, database, query } = source;
-  const { rowCount } = await writeQueryRows(database, query, path, {
+  const { rowCount, ...rows } = await writeQueryRows(database, query, path, {
     timeColumn,
     symbolColumn,
     earlier,
-    leaveOutIncomplete: job.badInput === "skip",
+    ...queryOptions(job, texts, history),
   });
+  expectInPlace(job, rows);
   return rowCount === 0 ? earlier : [...earlier, path];
 }
