@@ -147,7 +147,7 @@ export const STATE: readonly ErrorEntry[] = [
     class: "data",
     title: "An input that changed after it was evaluated",
     happened: "A file whose rows are in the results has other content now.",
-    toDo: "Put the former content back; new rows belong into a new file.",
+    toDo: "If the former content was right, put it back, and write new rows to a new file; if it was wrong or incomplete, give the job another name and another sink: it evaluates all input again; bad_input: skip keeps the results as they are.",
     example: {
       commands: [
         "factorloom run jobs.yaml --once",
@@ -156,8 +156,8 @@ export const STATE: readonly ErrorEntry[] = [
         "factorloom status jobs.yaml",
       ],
       shows: [
-        "E361 inbox/1.csv: has changed since its rows were evaluated",
-        "  put the former content back; new rows belong into a new file",
+        "E361 inbox/1.csv: has changed since its rows were evaluated: 154 bytes then, 154 now",
+        "  if the former content was right, put it back, and write new rows to a new file; if it was wrong or incomplete, give the job another name and another sink: it evaluates all input again; bad_input: skip keeps the results as they are",
       ],
     },
   },

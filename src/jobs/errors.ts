@@ -19,11 +19,12 @@ export function sinkDiffers(job: string, what: string): DataError {
   );
 }
 
-export function inputChanged(file: string): DataError {
+export function inputChanged(file: string, bytesBefore: number, bytes: number): DataError {
   return new DataError(
     "E361",
-    `${file}: has changed since its rows were evaluated`,
-    "put the former content back; new rows belong into a new file",
+    `${file}: has changed since its rows were evaluated: ${bytesBefore} bytes then, ${bytes} now`,
+    "if the former content was right, put it back, and write new rows to a new file; if it was wrong or incomplete, give " +
+      "the job another name and another sink: it evaluates all input again; bad_input: skip keeps the results as they are",
   );
 }
 

@@ -101,6 +101,33 @@ test("a file that changed after it was evaluated is an error", async () => {
   expect(await folder.results()).toEqual(await folder.expected([first, second]));
 });
 
+test("a file that was evaluated while it was incomplete: the error says so, and a job that skips it shows it", async () => {
+  using folder = new JobFolder();
+  const [bars] = realBars(1, 5) as [string];
+  const part = bars.split("\n").slice(0, 25).join("\n");
+  const path = folder.addBars(part);
+  expect(await folder.run()).toBeNull();
+  writeFileSync(path, bars);
+  expect(String(await folder.run())).toMatch(
+    new RegExp(
+      `E361 .*: ${part.length} bytes then, ${bars.length} now\n.*if it was wrong or incomplete, give the job another name`,
+    ),
+  );
+  folder.configure({ job: "bad_input: skip" });
+  const { log, messages } = keptLog();
+  const config = await readRunConfig(folder.config);
+  const skipped = async () => {
+    expect(await folder.run(log)).toBeNull();
+    const count = messages.filter((message) => message.startsWith("skipped")).length;
+    return [count, (await readStatus(config, 0)).jobs[0]?.skipped];
+  };
+  expect(await skipped()).toEqual([1, 1]);
+  expect(await skipped()).toEqual([1, 1]);
+  writeFileSync(path, `${bars}${realBars(2, 5)[1]!.split("\n")[1]}\n`);
+  expect(await skipped()).toEqual([2, 1]);
+  expect(await folder.results()).toEqual(await folder.expected([part]));
+});
+
 test("a changed job is refused", async () => {
   using folder = new JobFolder();
   folder.addBars(realBars(1, 5)[0]!);

@@ -41,8 +41,8 @@ export interface NewInput {
 /** A file that must not be used, and why. */
 export interface BadInput {
   readonly path: string;
-  /** Later runs skip the file silently while it has this digest; null: every run reports it. */
-  readonly sha256: string | null;
+  /** Later runs skip the file silently while it has this digest. */
+  readonly sha256: string;
   readonly error: DataError;
 }
 
@@ -96,9 +96,11 @@ export async function findNewInputs(
     }
     const consumed = history.inputAt(path);
     if (consumed) {
-      if (isSameStamp(consumed, await stampOf(path)) || (await digestOfFile(path)) === consumed.sha256)
-        continue;
-      bad.push({ path, sha256: null, error: inputChanged(path) });
+      const stamp = await stampOf(path);
+      if (isSameStamp(consumed, stamp)) continue;
+      const sha256 = await digestOfFile(path);
+      if (sha256 !== consumed.sha256 && sha256 !== history.skipped.get(path)?.sha256)
+        bad.push({ path, sha256, error: inputChanged(path, consumed.bytes, stamp.bytes) });
       continue;
     }
     const file = await identify(path);

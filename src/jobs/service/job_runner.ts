@@ -182,7 +182,7 @@ export class JobRunner {
   async #skip({ path, sha256, error }: BadInput): Promise<void> {
     if (this.#job.badInput === "fail" || this.#job.source.kind === "duckdb") throw error;
     const reason = error.problem;
-    if (sha256 !== null) await this.#store.append({ kind: "skipped", path, sha256, reason });
+    await this.#store.append({ kind: "skipped", path, sha256, reason });
     this.#onEvent({ kind: "skipped", path, code: error.code, reason });
   }
 
