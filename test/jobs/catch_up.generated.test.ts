@@ -1,6 +1,6 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync } from "node:fs";
+import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readHistory } from "../../src/jobs/journal/job_store.ts";
@@ -12,6 +12,8 @@ import { JobFolder, realBars } from "./job_folder.ts";
 const FILES = trials(20, 400);
 const KILLS = trials(2, 10);
 const SYMBOLS = 20;
+/** With names that follow times and names that do not, with a file that is wrong and without. */
+const ORDERS = trials(4, 60);
 
 test(
   `a catch-up of ${FILES} small files that is killed at ${KILLS} moments of chance gives the rows of eval`,
@@ -43,3 +45,40 @@ test(
   },
   trials(300_000, 1_800_000),
 );
+
+/** Ways to make a file wrong whose times cannot be read then, and to put it right. */
+const WRONG = {
+  "has no rows": {
+    spoil: (path: string) => writeFileSync(path, "date,symbol,close,volume\n"),
+    clear: () => {},
+  },
+  "is a folder": { spoil: (path: string) => mkdirSync(path), clear: (path: string) => rmdirSync(path) },
+} as const;
+
+test(`files of ${ORDERS} catch-ups are evaluated in the order of time, and none becomes late by one that is put right`, async () => {
+  const random = new Seeded();
+  const SEED = `SEED=${random.seed}`;
+  for (let trial = 0; trial < ORDERS; trial += 1) {
+    const followTime = trial % 2 === 0;
+    const wrong = trial % 4 < 2 ? WRONG[random.below(2) === 0 ? "has no rows" : "is a folder"] : null;
+    using folder = new JobFolder({ formulas: "moved = delta(close, 2)\nplace = rank(volume)\n" });
+    const bars = realBars(4 + random.below(9), 1, 3);
+    const names = bars.map((_, at) => `${at + 1}.csv`);
+    if (!followTime) names.reverse();
+    const bad = random.below(bars.length);
+    for (const [at, text] of bars.entries())
+      if (wrong === null || at !== bad) folder.addBars(text, names[at]!);
+    const note = `${SEED} trial ${trial}: ${names.join(" ")}, wrong: ${wrong === null ? "none" : names[bad]}`;
+    if (wrong !== null) {
+      const path = join(folder.path, "bars", names[bad]!);
+      wrong.spoil(path);
+      expect(String(await folder.run()), note).toMatch(/E304|E369/);
+      const { committed } = await readHistory(join(folder.path, "journal"), "bars");
+      if (followTime) expect(committed.files, note).toBe(bad);
+      wrong.clear(path);
+      folder.addBars(bars[bad]!, names[bad]!);
+    }
+    expect(await folder.run(), note).toBeNull();
+    expect(await folder.results(), note).toEqual(await folder.expected(bars));
+  }
+});

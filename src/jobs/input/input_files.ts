@@ -17,10 +17,16 @@ const READABLE = /\.(csv|tsv|csv\.gz|tsv\.gz|parquet|arrow|feather|ipc)$/i;
 /** Files that are being written: they count once they are renamed. */
 const UNFINISHED = /^\.|\.(tmp|part)$/i;
 
-/** Lists the input files in code-unit order of their paths. @throws DataError E309 for a folder that cannot be opened. */
+const numbersByValue = new Intl.Collator("en", { numeric: true });
+
+/** Lists the input files in the order of their names, numbers in them by value. @throws DataError E309 for a folder that cannot be opened. */
 export async function listSourceFiles({ folder, pattern }: FileSource): Promise<string[]> {
   const found = pattern === undefined ? await filesOfFolder(folder!) : await filesOfPattern(pattern);
-  return found.filter((path) => isInput(basename(path))).sort();
+  // Names that differ in leading zeros only compare as equal.
+  return found
+    .filter((path) => isInput(basename(path)))
+    .sort()
+    .sort(numbersByValue.compare);
 }
 
 async function filesOfFolder(folder: string): Promise<string[]> {

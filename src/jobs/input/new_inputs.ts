@@ -7,8 +7,8 @@ import { readPlainCsv } from "../../data/source/plain_csv.ts";
 import { describeTimeType, formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import { BLOCK_ROWS_BEST } from "../../evaluation/arenas/block_rows.ts";
-import type { TimeType } from "../../panel.ts";
-import type { ColumnNames } from "../config/config.ts";
+import { type TimeType, UNITS_PER_SECOND } from "../../panel.ts";
+import type { BadInputPolicy, ColumnNames } from "../config/config.ts";
 import { inputChanged, inputColumnMissing, inputLate, noRegularFile, timesDiffer } from "../errors.ts";
 import type { JobHistory } from "../journal/history.ts";
 import { HeldInputs } from "./held_inputs.ts";
@@ -47,7 +47,9 @@ export interface BadInput {
 }
 
 export interface FoundInputs {
+  /** Those that can be evaluated, in the order of their first times. */
   readonly inputs: readonly NewInput[];
+  /** Unless they are skipped, only the first one. */
   readonly bad: readonly BadInput[];
   /** A file that was still being written: it and the files after it wait for the next run. */
   readonly unfinished: string | null;
@@ -73,50 +75,77 @@ export interface Reading {
 }
 
 /**
- * Inspects the files in order. A file is bad if it has changed since it was evaluated, if it cannot be read, or if its
- * rows are not all later than the evaluated ones. Overlaps among new files are found at evaluation: the second of two
- * may be the good one. A file that changes while it is read is incomplete and ends the search, since rows come in the
- * order of files.
+ * Inspects the files and gives the new ones in the order of their first times. A file is bad if it has changed since it
+ * was evaluated, if it cannot be read, or if its rows are not all later than the evaluated ones. Overlaps among new files
+ * are found at evaluation: the second of two may be the good one.
+ *
+ * A file that changes while it is read is incomplete; with it, and with the first bad file unless bad ones are skipped, the
+ * run ends. What its times are is not known: if names follow times, files of earlier names come before it, else none.
  */
 export async function findNewInputs(
   paths: readonly string[],
   history: JobHistory,
   reading: Reading,
+  badInput: BadInputPolicy,
 ): Promise<FoundInputs> {
   const inputs: NewInput[] = [];
   const bad: BadInput[] = [];
   const held = new HeldInputs();
+  let end: { readonly count: number; readonly unfinished: string | null } | null = null;
   for (const path of paths) {
     reading.signal.throwIfAborted();
-    const reason = await whyNoFile(path);
-    if (reason !== null) {
-      if (history.skipped.get(path)?.sha256 !== NO_FILE)
-        bad.push({ path, sha256: NO_FILE, error: noRegularFile(path, reason) });
-      continue;
-    }
-    const consumed = history.inputAt(path);
-    if (consumed) {
-      const stamp = await stampOf(path);
-      if (isSameStamp(consumed, stamp)) continue;
-      const sha256 = await digestOfFile(path);
-      if (sha256 !== consumed.sha256 && sha256 !== history.skipped.get(path)?.sha256)
-        bad.push({ path, sha256, error: inputChanged(path, consumed.bytes, stamp.bytes) });
-      continue;
-    }
-    const file = await identify(path);
-    if (file === null) return { inputs, bad, unfinished: path };
-    if (history.skipped.get(path)?.sha256 === file.sha256) continue;
-    try {
-      const input = await describe(file, reading, held);
-      checkOrder(input, history);
-      inputs.push(input);
-    } catch (error) {
-      if (!(error instanceof DataError)) throw error;
-      if (await isUnfinished(file)) return { inputs, bad, unfinished: path };
-      bad.push({ path, sha256: file.sha256, error });
-    }
+    const found = await inspect(path, history, reading, held);
+    if (found === null) continue;
+    if (found !== "unfinished" && "rowCount" in found) inputs.push(found);
+    else if (found !== "unfinished" && (badInput === "skip" || end === null)) bad.push(found);
+    if (end === null && (found === "unfinished" || (bad.length > 0 && badInput === "fail")))
+      end = { count: inputs.length, unfinished: found === "unfinished" ? path : null };
   }
-  return { inputs, bad, unfinished: null };
+  const inTime = inputs.toSorted((a, b) => Number(instantOf(a) - instantOf(b)));
+  if (end === null) return { inputs: inTime, bad, unfinished: null };
+  const namesFollow = inTime.every((input, index) => input === inputs[index]);
+  return { inputs: namesFollow ? inputs.slice(0, end.count) : [], bad, unfinished: end.unfinished };
+}
+
+/** What a file is to a job; null if there is nothing to do with it. */
+async function inspect(
+  path: string,
+  history: JobHistory,
+  reading: Reading,
+  held: HeldInputs,
+): Promise<NewInput | BadInput | "unfinished" | null> {
+  const skipped = history.skipped.get(path)?.sha256;
+  const badUnlessSkipped = (sha256: string, error: DataError) =>
+    sha256 === skipped ? null : { path, sha256, error };
+  const reason = await whyNoFile(path);
+  if (reason !== null) return badUnlessSkipped(NO_FILE, noRegularFile(path, reason));
+  const consumed = history.inputAt(path);
+  if (consumed) {
+    const stamp = await stampOf(path);
+    if (isSameStamp(consumed, stamp)) return null;
+    const sha256 = await digestOfFile(path);
+    if (sha256 === consumed.sha256) return null;
+    return badUnlessSkipped(sha256, inputChanged(path, consumed.bytes, stamp.bytes));
+  }
+  const file = await identify(path);
+  if (file === null) return "unfinished";
+  if (file.sha256 === skipped) return null;
+  try {
+    const input = await describe(file, reading, held);
+    checkOrder(input, history);
+    return input;
+  } catch (error) {
+    if (!(error instanceof DataError)) throw error;
+    return (await isUnfinished(file)) ? "unfinished" : { path, sha256: file.sha256, error };
+  }
+}
+
+const DAY_NS = 86_400_000_000_000n;
+
+/** The first time in nanoseconds since 1970, so that dates and timestamps compare; integers are what they are. */
+function instantOf({ firstTime, time: { type } }: NewInput): bigint {
+  if (type.kind === "integer") return firstTime;
+  return firstTime * (type.kind === "date" ? DAY_NS : UNITS_PER_SECOND.ns / UNITS_PER_SECOND[type.unit]);
 }
 
 async function describe(file: FileIdentity, { names, open }: Reading, inputs: HeldInputs): Promise<NewInput> {

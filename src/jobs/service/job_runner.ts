@@ -104,13 +104,13 @@ export class JobRunner {
     await this.#sink.check("newest");
     await this.#completePending();
     const paths = await this.#inputPaths(run.texts);
-    const found = await findNewInputs(paths, this.#store.history, this.#readingOf(run));
-    for (const input of found.bad) await this.#skip(input);
+    const { history } = this.#store;
+    const found = await findNewInputs(paths, history, this.#readingOf(run), this.#job.badInput);
     if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
-    if (found.inputs.length === 0) return;
     for (const inputs of ascendingRuns(found.inputs))
       if ((await this.#evaluateAll(inputs, run)) === "unfinished") break;
-    await this.#sink.discardStaged();
+    if (found.inputs.length > 0) await this.#sink.discardStaged();
+    for (const input of found.bad) await this.#skip(input);
   }
 
   async close(): Promise<void> {

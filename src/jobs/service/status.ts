@@ -173,11 +173,8 @@ async function findPlanned(
       : await plannedRows(config, job, texts, history, folder);
   using databases = new ReusedDatabases();
   const { signal } = new AbortController();
-  const { inputs, bad } = await findNewInputs(paths, history, {
-    names: source,
-    open: databases.open,
-    signal,
-  });
+  const reading = { names: source, open: databases.open, signal };
+  const { inputs, bad } = await findNewInputs(paths, history, reading, job.badInput);
   if (bad[0] && job.badInput === "fail") throw bad[0].error;
   return inputs;
 }
