@@ -309,4 +309,23 @@ export const STATE: readonly ErrorEntry[] = [
       ],
     },
   },
+  {
+    code: "E370",
+    class: "data",
+    title: "A source that has never given anything",
+    happened:
+      "No file of a job's folder or pattern, or no row of its query, has been found in any of its runs: it may be mistyped, or the first one is yet to come.",
+    toDo: "Check source. Of files, names count that end in .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .arrow, .feather or .ipc, and do not start with a dot.",
+    example: {
+      commands: [
+        "mv inbox/1.csv inbox/1.csvv",
+        "factorloom run jobs.yaml --once",
+        "factorloom status jobs.yaml",
+      ],
+      shows: [
+        "E370 inbox: no input has ever been found (inbox has 1 other name, such as 1.csvv)",
+        "  check source; of files, names count that end in .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .arrow, .feather or .ipc, and do not start with a dot",
+      ],
+    },
+  },
 ];

@@ -95,6 +95,15 @@ export function noRegularFile(path: string, reason: string): DataError {
   );
 }
 
+export function noInputEver(source: string, looked: string): DataError {
+  return new DataError(
+    "E370",
+    `${source}: no input has ever been found (${looked})`,
+    "check source; of files, names count that end in .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .arrow, .feather or .ipc, and " +
+      "do not start with a dot",
+  );
+}
+
 export function journalLocked(folder: string, pid: number): ResourceError {
   return new ResourceError(
     "E450",

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { readPanel } from "../../src/index.ts";
@@ -40,6 +40,48 @@ test("files that are not complete do not count", async () => {
     writeFileSync(join(folder.path, "bars", name), second);
   expect(await folder.run()).toBeNull();
   expect(await folder.results()).toEqual(await folder.expected([first]));
+});
+
+test("a source that has never given anything fails the run and shows in the status; one that did may be empty", async () => {
+  using folder = new JobFolder();
+  const bars = join(folder.path, "bars");
+  const file = folder.addBars(realBars(1, 5)[0]!, "bars-1.csv.part");
+  const database = join(folder.path, "in.duckdb");
+  await sql(
+    database,
+    "CREATE TABLE bars (date DATE, symbol TEXT, high DOUBLE, low DOUBLE, close DOUBLE, volume DOUBLE)",
+  );
+  for (const [source, message] of [
+    [
+      "{ folder: bars }",
+      `${bars}: no input has ever been found (${bars} has 1 other name, such as bars-1.csv.part)`,
+    ],
+    [
+      "{ files: 'bars/*.parqet' }",
+      `${bars}/*.parqet: no input has ever been found (${bars} has 1 other name, such as `,
+    ],
+    [
+      "{ files: 'nowhere/*.csv' }",
+      `nowhere/*.csv: no input has ever been found (${join(folder.path, "nowhere")} is not there)`,
+    ],
+    [
+      "{ duckdb: { database: in.duckdb, query: 'FROM bars' } }",
+      `${database}: no input has ever been found (the query gives no row)`,
+    ],
+  ] as const) {
+    folder.configure({ source });
+    const config = await readRunConfig(folder.config);
+    await expect(planRuns(config, 0)).rejects.toThrow(message);
+    const failure = await folder.run();
+    expect(failure).toMatchObject({ code: "E370", exitCode: 1, message: expect.stringContaining(message) });
+    const { jobs } = await readStatus(config, 0);
+    expect(jobs[0]).toMatchObject({ outcome: "failed", error: expect.stringContaining(message) });
+  }
+  folder.configure({});
+  renameSync(file, file.replace(".part", ""));
+  expect(await folder.run()).toBeNull();
+  rmSync(file.replace(".part", ""));
+  expect(await folder.run()).toBeNull();
 });
 
 test("a source that is no folder is refused, also by a dry run", async () => {

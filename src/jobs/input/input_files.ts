@@ -5,9 +5,11 @@ import { glob, lstat, readdir, stat } from "node:fs/promises";
 import { basename, join, relative, sep } from "node:path";
 import { pipeline } from "node:stream/promises";
 import { notOpened } from "../../data/errors.ts";
-import type { FileSource } from "../config/config.ts";
+import { counted } from "../../text/counted.ts";
+import type { FileSource, QuerySource } from "../config/config.ts";
 import { splitPattern } from "../config/source_pattern.ts";
-import { changesWhileRead } from "../errors.ts";
+import { changesWhileRead, noInputEver } from "../errors.ts";
+import type { JobHistory } from "../journal/history.ts";
 import type { ConsumedInput } from "../journal/records.ts";
 
 export type FileIdentity = Pick<ConsumedInput, "path" | "bytes" | "modifiedMs" | "sha256">;
@@ -35,6 +37,22 @@ async function filesOfFolder(folder: string): Promise<string[]> {
   } catch (error) {
     throw notOpened(folder, String((error as NodeJS.ErrnoException).code), "check source.folder", error);
   }
+}
+
+/** @throws DataError E370 for a source that gives nothing and never gave anything, as one that is mistyped. */
+export async function expectInput(
+  source: FileSource | QuerySource,
+  paths: readonly string[],
+  { consumed, skipped }: Pick<JobHistory, "consumed" | "skipped">,
+): Promise<void> {
+  if (paths.length > 0 || consumed.length > 0 || skipped.size > 0) return;
+  if (source.kind === "duckdb") throw noInputEver(source.database, "the query gives no row");
+  const folder = source.folder ?? splitPattern(source.pattern!).folder;
+  const names = await readdir(folder).catch(() => null);
+  const [first] = names?.sort() ?? [];
+  const others =
+    first === undefined ? "is empty" : `has ${counted(names!.length, "other name")}, such as ${first}`;
+  throw noInputEver(source.pattern ?? folder, `${folder} ${names === null ? "is not there" : others}`);
 }
 
 /** Stands for the digest of a path that is skipped because it is no regular file. */

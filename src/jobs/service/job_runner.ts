@@ -11,7 +11,7 @@ import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import type { JobConfig } from "../config/config.ts";
 import { jobChanged } from "../errors.ts";
-import { isUnfinished, listSourceFiles } from "../input/input_files.ts";
+import { expectInput, isUnfinished, listSourceFiles } from "../input/input_files.ts";
 import {
   ascendingRuns,
   type BadInput,
@@ -105,6 +105,7 @@ export class JobRunner {
     await this.#completePending();
     const paths = await this.#inputPaths(run.texts);
     const { history } = this.#store;
+    await expectInput(this.#job.source, paths, history);
     const found = await findNewInputs(paths, history, this.#readingOf(run), this.#job.badInput);
     if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
     for (const inputs of ascendingRuns(found.inputs))

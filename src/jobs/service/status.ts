@@ -9,7 +9,7 @@ import { DataError, UsageError } from "../../errors.ts";
 import { Schedule } from "../clock/schedule.ts";
 import type { JobConfig, RunConfig } from "../config/config.ts";
 import { journalLocked } from "../errors.ts";
-import { listSourceFiles } from "../input/input_files.ts";
+import { expectInput, listSourceFiles } from "../input/input_files.ts";
 import { findNewInputs, type NewInput } from "../input/new_inputs.ts";
 import { expectInPlace, settledQueryFiles } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
@@ -171,6 +171,7 @@ async function findPlanned(
     source.kind === "files"
       ? await listSourceFiles(source)
       : await plannedRows(config, job, texts, history, folder);
+  await expectInput(source, paths, history);
   using databases = new ReusedDatabases();
   const { signal } = new AbortController();
   const reading = { names: source, open: databases.open, signal };
