@@ -1,8 +1,8 @@
 /** Identifies the code of operators: state that one version has made is useless to another. */
 import { createHash } from "node:crypto";
-import { readdirSync, readFileSync } from "node:fs";
-import { createRequire, findPackageJSON } from "node:module";
-import { join } from "node:path";
+import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { createRequire, findPackageJSON, isBuiltin } from "node:module";
+import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Operator } from "./definition.ts";
 
@@ -10,41 +10,47 @@ import type { Operator } from "./definition.ts";
 const TREE = fileURLToPath(new URL("../..", import.meta.url));
 /** Of the build, or of the sources: whichever is running. */
 const EXTENSION = import.meta.url.slice(-3);
-/** The code that computes results. All other code only decides what is computed when, and plans record that. */
-const FOLDERS = ["operators", "src/elementary", "src/exact", "src/kernel", "src/operator"];
+/**
+ * Where the code that computes results begins: operators, what compiles and runs kernels, what executors run. All that
+ * these import belongs to it. All other code only decides what is computed when, and plans record that.
+ */
+const ROOTS = { folders: ["operators", "src/kernel"], module: "src/execution/part_runner" };
 
-/** What a module imports, by value or by type; strings that only look like it do no harm. */
+/** What a module imports by value; strings that only look like it do no harm. */
 const IMPORTED = /\b(?:from|import|require)\s*\(?\s*["'`]([^"'`\n]+)["'`]/g;
+/** Imports of types alone, which the build and Node erase. */
+const TYPE_IMPORTED =
+  /^(?:import|export)\s+type\s+(?:\{[^}]*\}|\w+|\*(?:\s+as\s+\w+)?)\s+from\s*["'][^"'\n]+["']/gm;
+
+type ReadFile = (path: string) => Buffer;
 
 let ofEngine: string | null = null;
 const ofModules = new Map<string, string>();
 const ofOperators = new WeakMap<Operator, string>();
 
 /**
- * The SHA-256 of this engine's version and of the modules that compute its results, in hexadecimal digits. Read once a
- * process, in about 10 ms. Call it when an engine starts, before an update can replace the files.
+ * The SHA-256 of the modules of this engine that compute its results, in hexadecimal digits. Read once a process, in about
+ * 10 ms. Call it when an engine starts, before an update can replace the files.
  *
- * @example engineDigest() // "5f0c…", until the package changes
+ * @example engineDigest() // "5f0c…", until that code changes
  */
 export function engineDigest(): string {
-  ofEngine ??= digestOfEngine();
+  ofEngine ??= treeDigest(TREE, EXTENSION);
   return ofEngine;
 }
 
-function digestOfEngine(): string {
-  const hash = createHash("sha256").update(versionOf(findPackageJSON(import.meta.url)));
-  for (const folder of FOLDERS) {
-    const names = readdirSync(join(TREE, folder), { recursive: true, encoding: "utf8" });
-    for (const name of names.filter(isModule).sort()) {
-      hash.update(`\n${folder}/${name.replaceAll("\\", "/")}\n`);
-      hash.update(readFileSync(join(TREE, folder, name)));
-    }
-  }
+/** `engineDigest` of the package, or the build, in a folder. */
+export function treeDigest(tree: string, extension: string, read: ReadFile = readFileSync): string {
+  const inFolders = ROOTS.folders.flatMap((folder) =>
+    readdirSync(join(tree, folder), { recursive: true, encoding: "utf8" })
+      .filter((name) => name.endsWith(extension) && !name.endsWith(`.d${extension}`))
+      .map((name) => `${folder}/${name.replaceAll("\\", "/")}`),
+  );
+  const names = [...inFolders.sort(), ROOTS.module + extension];
+  const hash = createHash("sha256").update(names.join("\n"));
+  const entries = names.map((name) => join(tree, name));
+  for (const part of moduleParts(entries, read)) hash.update(part);
   return hash.digest("hex");
-}
-
-function isModule(name: string): boolean {
-  return name.endsWith(EXTENSION) && !name.endsWith(`.d${EXTENSION}`);
 }
 
 /**
@@ -75,7 +81,7 @@ export function moduleDigest(module: string): string {
   const known = ofModules.get(module);
   if (known !== undefined) return known;
   const hash = createHash("sha256");
-  for (const part of moduleParts(fileURLToPath(module))) hash.update(part);
+  for (const part of moduleParts([fileURLToPath(module)])) hash.update(part);
   const digest = hash.digest("hex");
   ofModules.set(module, digest);
   return digest;
@@ -87,19 +93,20 @@ function asText(_key: string, value: unknown): unknown {
   return typeof value === "number" ? `number ${Object.is(value, -0) ? "-0" : value}` : value;
 }
 
-/** The module, then what it imports, in the order in which imports are found. */
-function* moduleParts(entry: string): Generator<string | Buffer> {
-  const files = new Set([entry]);
+/** The modules, then what they import, in the order in which imports are found. */
+function* moduleParts(entries: Iterable<string>, read: ReadFile = readFileSync): Generator<string | Buffer> {
+  const files = new Set(entries);
   const packages = new Set<string>();
   // Iterating over a set includes what is added meanwhile.
   for (const file of files) {
-    const bytes = readFileSync(file);
+    const bytes = read(file);
     yield `\n${bytes.length}\n`;
     yield bytes;
-    for (const [, target] of bytes.toString().matchAll(IMPORTED)) {
+    for (const [, target] of bytes.toString().replace(TYPE_IMPORTED, "").matchAll(IMPORTED)) {
+      if (isBuiltin(target!)) continue;
       if (!/^[.#]/.test(target!)) packages.add(`${target} ${versionOf(packageOf(target!, file))}`);
       else {
-        const found = fileOf(target!, file);
+        const found = fileOf(target!.replace(/\?.*$/, ""), file, files);
         if (found !== null) files.add(found);
       }
     }
@@ -108,15 +115,19 @@ function* moduleParts(entry: string): Generator<string | Buffer> {
 }
 
 /** Null for a target without a file: it is not an import, or one that fails. */
-function fileOf(target: string, importer: string): string | null {
+function fileOf(target: string, importer: string, known: ReadonlySet<string>): string | null {
+  const path = resolve(dirname(importer), target);
+  if (known.has(path)) return path;
+  // Quick for a whole path. The resolver of modules also knows `#names`, and paths without an extension.
+  if (statSync(path, { throwIfNoEntry: false })?.isFile()) return realpathSync.native(path);
   try {
-    return createRequire(importer).resolve(target.replace(/\?.*$/, ""));
+    return createRequire(importer).resolve(target);
   } catch {
     return null;
   }
 }
 
-/** Undefined for Node's own modules. */
+/** Undefined for what is no package. */
 function packageOf(target: string, importer: string): string | undefined {
   try {
     return findPackageJSON(target, importer);
