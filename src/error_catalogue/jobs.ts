@@ -43,8 +43,8 @@ export const JOBS: readonly ErrorEntry[] = [
     class: "usage",
     title: "A job that changed after its journal began",
     happened:
-      "Formulas, params, the sink or another setting that results depend on differs from that in the journal.",
-    toDo: "Give the changed job a new name and a new sink, or undo the change.",
+      "Formulas, params, the sink or another setting that results depend on differs from that in the journal, or an upgrade of factorloom changed the code of operators.",
+    toDo: "Give the changed job a new name and a new sink, undo the change, or install the version of before.",
     example: {
       commands: [
         "factorloom run jobs.yaml --once",

@@ -110,7 +110,7 @@ export const STATE: readonly ErrorEntry[] = [
     class: "data",
     title: "A checkpoint of something else",
     happened:
-      "The checkpoint is whole, and of other formulas, symbols or groups, or of another version of the engine or of an operator.",
+      "The checkpoint is whole, and of other formulas, symbols or groups, or was taken with other code of the engine or of an operator.",
     toDo: "Open the session with the formulas and options it was taken with, or start again from history.",
     example: {
       program: [

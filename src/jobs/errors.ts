@@ -140,11 +140,11 @@ export function lockFails(path: string, cause: unknown): ResourceError {
   );
 }
 
-export function jobChanged(job: string, what: string): UsageError {
+export function jobChanged(job: string, what: string, undo = "undo the change"): UsageError {
   return new UsageError(
     "E531",
     `job ${job}: ${what} changed since its journal began`,
-    "give the changed job a new name and a new sink: it evaluates all input again; or undo the change",
+    `give the changed job a new name and a new sink: it evaluates all input again; or ${undo}`,
   );
 }
 

@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readPanel } from "../../src/index.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import { planRuns, readStatus } from "../../src/jobs/service/status.ts";
-import { JobFolder, keptLog, realBars, type Sink, sql } from "./job_folder.ts";
+import { JobFolder, keptLog, realBars, SILENT, type Sink, sql } from "./job_folder.ts";
 
 test.each([
   "parquet",
@@ -180,6 +180,20 @@ test("a changed job is refused", async () => {
   expect(String(await folder.run())).toContain("select changed");
   folder.configure({});
   expect(await folder.run()).toBeNull();
+});
+
+test("an upgrade that changes the code of operators is refused, also by a dry run, and no other is", async () => {
+  using folder = new JobFolder();
+  const [first, second] = realBars(2, 5) as [string, string];
+  folder.addBars(first);
+  const before = { engineDigest: "22".repeat(32) };
+  expect(await folder.run(SILENT, before)).toBeNull();
+  folder.addBars(second);
+  const refused =
+    /^E531 job bars: the code of operators changed .* again; or install the version of factorloom that began it$/s;
+  expect((await folder.run())?.message).toMatch(refused);
+  await expect(planRuns(await readRunConfig(folder.config), 0)).rejects.toThrow(refused);
+  expect(await folder.run(SILENT, before)).toBeNull();
 });
 
 test("a sink with results of another journal is refused", async () => {

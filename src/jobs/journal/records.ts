@@ -36,7 +36,7 @@ export interface BeginRecord {
   readonly id: string;
   /** Columns of the results besides time and symbol. */
   readonly factors: readonly string[];
-  /** Digests of settings that must not change, by name. */
+  /** Digests of settings, and of the code, that must not change, by name. */
   readonly settings: Readonly<Record<string, string>>;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];

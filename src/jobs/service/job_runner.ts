@@ -23,6 +23,7 @@ import {
 } from "../input/new_inputs.ts";
 import { expectInPlace, takeQueryRows } from "../input/query_inputs.ts";
 import { type JobStore, queryFolder } from "../journal/job_store.ts";
+import type { BeginRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import { inputColumnsRead, queryOptions } from "../state/columns_read.ts";
@@ -45,6 +46,7 @@ import type { SharedHost } from "./shared_host.ts";
 
 interface Run {
   readonly texts: FormulaTexts;
+  readonly settings: BeginRecord["settings"];
   readonly signals: RunSignals;
   readonly open: OpenDatabase;
   /** Either of both signals: for work that gives no results. */
@@ -98,9 +100,11 @@ export class JobRunner {
   async run(signals: RunSignals): Promise<void> {
     using databases = new ReusedDatabases();
     const ended = AbortSignal.any([signals.abort, signals.stop]);
-    const run = { texts: await readFormulas(this.#job), signals, open: databases.open, ended };
+    const texts = await readFormulas(this.#job);
+    const settings = settingsOf(this.#job, texts, this.#host.engineDigest);
+    const run = { texts, settings, signals, open: databases.open, ended };
     const { begin } = this.#store.history;
-    if (begin !== null) expectSameSettings(this.#job, run.texts, begin);
+    if (begin !== null) expectSameSettings(this.#job, settings, begin);
     await this.#sink.check("newest");
     await this.#completePending();
     const paths = await this.#inputPaths(run.texts);
@@ -126,14 +130,14 @@ export class JobRunner {
   /** Evaluates inputs of ascending times over the symbols of all of them. */
   async #evaluateAll(found: readonly NewInput[], run: Run): Promise<Outcome> {
     const { history } = this.#store;
-    await this.#begin(found[0]!, run.texts);
+    await this.#begin(found[0]!, run);
     const { good, outcome } = await this.#checkNewSymbols(found, run);
     let inputs: readonly NewInput[] = good;
     let batchMax = inputs.length;
     await this.#growUniverse(inputs);
     while (inputs.length > 0) {
       run.ended.throwIfAborted();
-      await this.#begin(inputs[0]!, run.texts);
+      await this.#begin(inputs[0]!, run);
       const { evaluated, failure } = await this.#evaluateBatch(run, inputs.slice(0, batchMax));
       // The next batch evaluates the inputs before the failed one again, without it.
       batchMax = failure !== null && evaluated > 0 ? evaluated : inputs.length;
@@ -188,14 +192,13 @@ export class JobRunner {
   }
 
   /** The first evaluated file determines the columns; until one succeeds, they are those of the file being tried. */
-  async #begin({ fieldNames, groupNames, time }: NewInput, texts: FormulaTexts): Promise<void> {
+  async #begin({ fieldNames, groupNames, time }: NewInput, { texts, settings }: Run): Promise<void> {
     const { begin: before, prepared } = this.#store.history;
     const columns = { fieldNames, groupNames, time };
     if (prepared !== null || (before !== null && isDeepStrictEqual(pickColumns(before), columns))) return;
     if (before === null) await this.#sink.expectEmpty();
     const ownGroups = await readJobGroups(this.#job, columns, []);
     const factors = factorNames(await compileJob(this.#job, texts, columns, ownGroups.keys()));
-    const settings = settingsOf(this.#job, texts);
     const id = before?.id ?? randomUUID();
     await this.#closeState();
     await this.#store.append({ kind: "begin", job: this.#job.name, id, factors, settings, ...columns });

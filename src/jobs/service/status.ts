@@ -6,6 +6,7 @@ import { ReusedDatabases } from "../../data/duckdb/database.ts";
 import { writeQueryRows } from "../../data/job_tables/database_file.ts";
 import { formatTime } from "../../data/time/time_text.ts";
 import { DataError, UsageError } from "../../errors.ts";
+import { engineDigest } from "../../operator/operator_digest.ts";
 import { Schedule } from "../clock/schedule.ts";
 import type { JobConfig, RunConfig } from "../config/config.ts";
 import { journalLocked } from "../errors.ts";
@@ -26,6 +27,7 @@ import {
   factorNames,
   type InputColumns,
   readFormulas,
+  settingsOf,
 } from "../state/job_programs.ts";
 
 export interface JobStatus {
@@ -132,7 +134,7 @@ async function planRun(config: RunConfig, job: JobConfig, nowMs: number): Promis
   const sink = new JobSink(job, history);
   if (history.begin === null) await sink.expectEmpty();
   else {
-    expectSameSettings(job, texts, history.begin);
+    expectSameSettings(job, settingsOf(job, texts, engineDigest()), history.begin);
     await sink.check("newest");
   }
   const folder = await mkdtemp(join(tmpdir(), "factorloom-dry-run-"));

@@ -26,6 +26,9 @@ export interface JobProgram {
   readonly params: Readonly<Record<string, number>>;
 }
 
+/** Operators, and what runs them: an upgrade that leaves them as they are changes no result. */
+const CODE = "the code of operators";
+
 export type FormulaTexts = ReadonlyMap<string, string>;
 
 /** @throws UsageError E508 if a file is missing. */
@@ -39,8 +42,12 @@ export async function readFormulas({ formulas }: JobConfig): Promise<FormulaText
   return new Map(await Promise.all(texts));
 }
 
-/** Digests of the settings that results depend on, by their names in messages. */
-export function settingsOf(job: JobConfig, texts: FormulaTexts): Record<string, string> {
+/** What results depend on beside the input, as digests by their names in messages. */
+export function settingsOf(
+  job: JobConfig,
+  texts: FormulaTexts,
+  engineDigest: string,
+): Readonly<Record<string, string>> {
   const { formulas, source, groups, sink, params, select, crossSession, schedule } = job;
   const { timeColumn, symbolColumn, rename } = source;
   const query = source.kind === "duckdb" ? source.query : null;
@@ -53,14 +60,20 @@ export function settingsOf(job: JobConfig, texts: FormulaTexts): Record<string, 
     source: [timeColumn ?? null, symbolColumn ?? null, rename ?? null, groups === undefined, query],
     windows: sessions,
     sink: [sink, dates],
+    [CODE]: engineDigest,
   };
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digestOf(value)]));
 }
 
 /** @throws UsageError E531 if a setting changed that earlier results depend on. */
-export function expectSameSettings(job: JobConfig, texts: FormulaTexts, begin: BeginRecord): void {
-  const settings = settingsOf(job, texts);
+export function expectSameSettings(
+  job: JobConfig,
+  settings: BeginRecord["settings"],
+  begin: BeginRecord,
+): void {
   const changed = Object.keys(settings).find((name) => settings[name] !== begin.settings[name]);
+  if (changed === CODE)
+    throw jobChanged(job.name, changed, "install the version of factorloom that began it");
   if (changed !== undefined) throw jobChanged(job.name, changed);
 }
 
