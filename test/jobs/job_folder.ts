@@ -21,7 +21,7 @@ import { CliHost } from "../cli/cli_host.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
 const host = new CliHost();
-const SECTORS = join(ROOT, "examples/data/sp100_sectors.csv");
+export const SECTORS = join(ROOT, "examples/data/sp100_sectors.csv");
 
 /** Formulas with state: windows, a recurrence, ranks, groups. */
 const FORMULAS = `

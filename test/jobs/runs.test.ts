@@ -4,7 +4,7 @@ import { expect, test } from "vitest";
 import { readPanel } from "../../src/index.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import { planRuns, readStatus } from "../../src/jobs/service/status.ts";
-import { JobFolder, keptLog, realBars, SILENT, type Sink, sql } from "./job_folder.ts";
+import { JobFolder, keptLog, realBars, SECTORS, SILENT, type Sink, sql } from "./job_folder.ts";
 
 test.each([
   "parquet",
@@ -194,6 +194,39 @@ test("an upgrade that changes the code of operators is refused, also by a dry ru
   expect((await folder.run())?.message).toMatch(refused);
   await expect(planRuns(await readRunConfig(folder.config), 0)).rejects.toThrow(refused);
   expect(await folder.run(SILENT, before)).toBeNull();
+});
+
+test("a symbol that the groups no longer have keeps its group, and a changed one is refused", async () => {
+  using folder = new JobFolder({ formulas: "a = ts_mean(group_neutralize(rank(volume), sector), 7)" });
+  const groups = join(folder.path, "groups.csv");
+  const lines = readFileSync(SECTORS, "utf8").trim().split("\n");
+  const writeGroups = (own: readonly string[]) => writeFileSync(groups, `${own.join("\n")}\n`);
+  const withNew = lines.map((line, index) => `${line},${index === 0 ? "region" : "us"}`);
+  folder.rewriteConfig((text) => text.replace(SECTORS, "groups.csv"));
+  writeGroups(lines);
+  const [first, second] = realBars(2, 5);
+  // One symbol comes to an end, and one begins: with that the state is computed again.
+  const ends = second!.split("\n").filter((line) => !/,AAPL,/.test(line));
+  const bars = [
+    first!
+      .split("\n")
+      .filter((line) => !/,ABT,/.test(line))
+      .join("\n"),
+    ends.join("\n"),
+  ];
+  folder.addBars(bars[0]!);
+  expect(await folder.run()).toBeNull();
+  folder.addBars(bars[1]!);
+  writeGroups(withNew.map((line) => line.replace(/^AAPL,[^,]*/, "AAPL,Other")));
+  const refused =
+    "E531 job bars: the groups of known symbols (sector of AAPL) changed since its journal began";
+  expect((await folder.run())?.message).toContain(refused);
+  await expect(planRuns(await readRunConfig(folder.config), 0)).rejects.toThrow(refused);
+  writeGroups(withNew.filter((line) => !line.startsWith("AAPL,")));
+  const { log, messages } = keptLog();
+  expect(await folder.run(log)).toBeNull();
+  expect(messages.some((message) => message.startsWith("rebuilding"))).toBe(true);
+  expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
 test("a sink with results of another journal is refused", async () => {

@@ -138,9 +138,17 @@ function encodeLanes(
   labelsBySymbol: ReadonlyMap<string, readonly DuckDBValue[]>,
 ): GroupColumn {
   const laneLabels = panel.symbols.map((symbol) => labelsBySymbol.get(symbol)?.[index] ?? null);
-  const labels = [...new Set(laneLabels.filter((label) => label !== null).map(String))].sort();
+  return groupOfLabels(
+    name,
+    laneLabels.map((label) => (label === null ? null : String(label))),
+  );
+}
+
+/** A group that does not change over time, of the label of each lane or null. */
+export function groupOfLabels(name: string, laneLabels: readonly (string | null)[]): GroupColumn {
+  const labels = [...new Set(laneLabels.filter((label) => label !== null))].sort();
   const codeOfLabel = new Map(labels.map((label, code) => [label, code]));
-  const codes = new Int32Array(new SharedArrayBuffer(panel.symbols.length * 4));
-  codes.set(laneLabels.map((label) => (label === null ? -1 : codeOfLabel.get(String(label))!)));
+  const codes = new Int32Array(new SharedArrayBuffer(laneLabels.length * 4));
+  codes.set(laneLabels.map((label) => (label === null ? -1 : codeOfLabel.get(label)!)));
   return { name, labels, codes, changesOverTime: false };
 }

@@ -47,8 +47,12 @@ export interface BeginRecord {
 export interface UniverseRecord {
   readonly kind: "universe";
   readonly symbols: readonly string[];
-  /** Digest of the groups of these symbols; null without a table of groups. */
-  readonly groups: string | null;
+  /** What formulas read of the table of groups: `codes` has one index into `labels` for each symbol, -1 for none. */
+  readonly groups: readonly {
+    readonly name: string;
+    readonly labels: readonly string[];
+    readonly codes: readonly number[];
+  }[];
 }
 
 /** Results and checkpoint of a batch are on disk: the batch will be completed. */

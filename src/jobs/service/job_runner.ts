@@ -10,7 +10,6 @@ import { formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import type { JobConfig } from "../config/config.ts";
-import { jobChanged } from "../errors.ts";
 import { expectInput, isUnfinished, listSourceFiles } from "../input/input_files.ts";
 import {
   ascendingRuns,
@@ -23,12 +22,12 @@ import {
 } from "../input/new_inputs.ts";
 import { expectInPlace, takeQueryRows } from "../input/query_inputs.ts";
 import { type JobStore, queryFolder } from "../journal/job_store.ts";
-import type { BeginRecord } from "../journal/records.ts";
+import type { BeginRecord, UniverseRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import { inputColumnsRead, queryOptions } from "../state/columns_read.ts";
 import { openCurrentState } from "../state/current_state.ts";
-import { groupsDigest, readJobGroups } from "../state/job_groups.ts";
+import { groupsOf, groupsRead, readJobGroups } from "../state/job_groups.ts";
 import {
   compileJob,
   expectSameSettings,
@@ -131,10 +130,10 @@ export class JobRunner {
   async #evaluateAll(found: readonly NewInput[], run: Run): Promise<Outcome> {
     const { history } = this.#store;
     await this.#begin(found[0]!, run);
-    const { good, outcome } = await this.#checkNewSymbols(found, run);
+    const { good, outcome, programs } = await this.#checkNewSymbols(found, run);
     let inputs: readonly NewInput[] = good;
     let batchMax = inputs.length;
-    await this.#growUniverse(inputs);
+    await this.#growUniverse(inputs, programs);
     while (inputs.length > 0) {
       run.ended.throwIfAborted();
       await this.#begin(inputs[0]!, run);
@@ -146,7 +145,7 @@ export class JobRunner {
         return "unfinished";
       inputs = inputs.slice(Math.max(1, evaluated));
       // The very first file may have brought symbols that no good file has.
-      if (history.sequence === 0) await this.#growUniverse(inputs);
+      if (history.sequence === 0) await this.#growUniverse(inputs, programs);
     }
     return outcome;
   }
@@ -211,9 +210,13 @@ export class JobRunner {
   async #checkNewSymbols(
     inputs: readonly NewInput[],
     run: Run,
-  ): Promise<{ readonly good: NewInput[]; readonly outcome: Outcome }> {
+  ): Promise<{
+    readonly good: NewInput[];
+    readonly outcome: Outcome;
+    readonly programs: readonly JobProgram[];
+  }> {
     const { begin, universe, sequence } = this.#store.history;
-    const columns = await inputColumnsRead(this.#job, run.texts, begin!);
+    const { programs, ...columns } = await inputColumnsRead(this.#job, run.texts, begin!);
     const known = new Set(sequence === 0 ? inputs[0]?.symbols : universe?.symbols);
     const good: NewInput[] = [];
     for (const input of inputs) {
@@ -225,34 +228,32 @@ export class JobRunner {
         }
       } catch (error) {
         if ((await this.#handleFailure(input, error)) === "unfinished")
-          return { good, outcome: "unfinished" };
+          return { good, outcome: "unfinished", programs };
         continue;
       }
       for (const symbol of input.symbols) known.add(symbol);
       good.push(input);
     }
-    return { good, outcome: "done" };
+    return { good, outcome: "done", programs };
   }
 
-  /** Adds lanes for all symbols of the inputs before the first of them is evaluated. */
-  async #growUniverse(inputs: readonly NewInput[]): Promise<void> {
-    const { history } = this.#store;
-    const before = history.universe?.symbols ?? [];
-    const known = history.sequence === 0 ? [] : before;
-    await this.#expectSameGroups();
-    const symbols = [...new Set([...known, ...inputs.flatMap((input) => input.symbols)])].sort();
-    if (symbols.length === 0 || symbols.join("\n") === before.join("\n")) return;
-    const groups = groupsDigest(await readJobGroups(this.#job, history.begin!, symbols));
-    await this.#store.append({ kind: "universe", symbols, groups });
+  /**
+   * Adds lanes for all symbols of the inputs before the first of them is evaluated.
+   *
+   * @throws UsageError E531 if groups of symbols with rows of before have changed.
+   */
+  async #growUniverse(inputs: readonly NewInput[], programs: readonly JobProgram[]): Promise<void> {
+    const { universe, begin, sequence } = this.#store.history;
+    const known = sequence === 0 ? null : universe;
+    const symbols = [
+      ...new Set([known?.symbols ?? [], ...inputs.map((input) => input.symbols)].flat()),
+    ].sort();
+    if (symbols.length === 0) return;
+    const groups = await groupsRead(this.#job, begin!, programs, symbols, known);
+    const grown: UniverseRecord = { kind: "universe", symbols, groups };
+    if (isDeepStrictEqual(grown, universe)) return;
+    await this.#store.append(grown);
     this.#onEvent({ kind: "symbols", count: symbols.length });
-  }
-
-  async #expectSameGroups(): Promise<void> {
-    const { begin, universe } = this.#store.history;
-    if (begin === null || universe === null) return;
-    const groups = await readJobGroups(this.#job, begin, universe.symbols);
-    if (groupsDigest(groups) !== universe.groups)
-      throw jobChanged(this.#job.name, "the groups of known symbols");
   }
 
   async #openState({ texts, open, ended }: Run): Promise<OpenState> {
@@ -262,14 +263,15 @@ export class JobRunner {
     if (this.#open?.sequence === sequence && this.#open.host === host && !history.universeIsNewer)
       return this.#open;
     await this.#closeState();
-    const ownGroups = await readJobGroups(this.#job, history.begin!, history.universe!.symbols);
-    const programs = await compileJob(this.#job, texts, history.begin!, ownGroups.keys());
+    const { begin, universe } = history;
+    const table = await readJobGroups(this.#job, begin!, []);
+    const programs = await compileJob(this.#job, texts, begin!, table.keys());
     const state = await openCurrentState({
       job: this.#job,
       host,
       store: this.#store,
       programs,
-      ownGroups,
+      ownGroups: groupsOf(universe!),
       open,
       signal: ended,
       onRebuild: (reason, files) => this.#onEvent({ kind: "rebuilding", reason, files }),

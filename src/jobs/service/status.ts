@@ -16,10 +16,10 @@ import { expectInPlace, settledQueryFiles } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
 import { queryFolder, readHistory } from "../journal/job_store.ts";
 import { lockHolder } from "../journal/journal_lock.ts";
-import type { RunOutcome } from "../journal/records.ts";
+import type { RunOutcome, UniverseRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
 import { queryOptions } from "../state/columns_read.ts";
-import { readJobGroups } from "../state/job_groups.ts";
+import { groupsRead, readJobGroups } from "../state/job_groups.ts";
 import {
   compileJob,
   expectSameSettings,
@@ -141,7 +141,8 @@ async function planRun(config: RunConfig, job: JobConfig, nowMs: number): Promis
   try {
     const inputs = await findPlanned(config, job, texts, history, folder);
     const columns = history.begin ?? inputs[0];
-    const factors = columns === undefined ? null : await countFactors(job, texts, columns);
+    const known = inputs.length > 0 && history.sequence > 0 ? history.universe : null;
+    const factors = columns === undefined ? null : await countFactors(job, texts, columns, known);
     return {
       job: job.name,
       factors,
@@ -155,9 +156,17 @@ async function planRun(config: RunConfig, job: JobConfig, nowMs: number): Promis
   }
 }
 
-async function countFactors(job: JobConfig, texts: FormulaTexts, columns: InputColumns): Promise<number> {
+/** @throws UsageError E531 if groups of known symbols have changed; as `compileJob`. */
+async function countFactors(
+  job: JobConfig,
+  texts: FormulaTexts,
+  columns: InputColumns,
+  known: UniverseRecord | null,
+): Promise<number> {
   const own = await readJobGroups(job, columns, []);
-  return factorNames(await compileJob(job, texts, columns, own.keys())).length;
+  const programs = await compileJob(job, texts, columns, own.keys());
+  if (known !== null) await groupsRead(job, columns, programs, known.symbols, known);
+  return factorNames(programs).length;
 }
 
 /** Finds the new inputs; new rows of a query go to a temporary folder. @throws for a bad input. */

@@ -7,16 +7,17 @@ import type { JobHistory } from "../journal/history.ts";
 import { readJobGroups } from "./job_groups.ts";
 import { compileJob, type FormulaTexts, type InputColumns, type JobProgram } from "./job_programs.ts";
 
-/** The columns that formulas read and the job's table of groups lacks. @throws as `compileJob`. */
+/** The columns that formulas read and the job's table of groups lacks, with the programs. @throws as `compileJob`. */
 export async function inputColumnsRead(
   job: JobConfig,
   texts: FormulaTexts,
   columns: InputColumns,
-): Promise<FileColumns> {
+): Promise<FileColumns & { readonly programs: readonly JobProgram[] }> {
   const ownGroups = await readJobGroups(job, columns, []);
   const programs = await compileJob(job, texts, columns, ownGroups.keys());
   const read = (of: (program: JobProgram) => readonly string[]) => [...new Set(programs.flatMap(of))];
   return {
+    programs,
     fields: broughtFields(read((program) => program.read.fields)),
     groups: read((program) => program.read.groups).filter((name) => !ownGroups.has(name)),
   };

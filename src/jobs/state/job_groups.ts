@@ -1,8 +1,10 @@
 /** Reads the table of groups of a job for its symbols. */
-import { readGroupTable } from "../../data/side_tables/group_table.ts";
+import { groupOfLabels, readGroupTable } from "../../data/side_tables/group_table.ts";
 import type { GroupColumn } from "../../panel.ts";
 import type { JobConfig } from "../config/config.ts";
-import { digestOf, type InputColumns } from "./job_programs.ts";
+import { jobChanged } from "../errors.ts";
+import type { UniverseRecord } from "../journal/records.ts";
+import type { InputColumns, JobProgram } from "./job_programs.ts";
 
 /** Groups by name, one code per symbol; empty without a table. */
 export async function readJobGroups(
@@ -21,13 +23,51 @@ export async function readJobGroups(
   return new Map(groups.map((group) => [group.name, group]));
 }
 
-/** Equal for equal labels of the same symbols; null without groups. */
-export function groupsDigest(groups: ReadonlyMap<string, GroupColumn>): string | null {
-  if (groups.size === 0) return null;
-  return digestOf(
-    [...groups.values()].map(({ name, labels, codes }) => [
-      name,
-      Array.from(codes, (code) => labels[code] ?? null),
-    ]),
-  );
+type KeptGroup = UniverseRecord["groups"][number];
+
+/**
+ * What the formulas read of the table of groups, for these symbols. A known symbol keeps its label, also where the table
+ * has none any more: windows hold rows of its group, and the state may be computed again.
+ *
+ * @param known the symbols that have been evaluated
+ * @throws UsageError E531 if a known symbol has another label.
+ */
+export async function groupsRead(
+  job: JobConfig,
+  columns: InputColumns,
+  programs: readonly JobProgram[],
+  symbols: readonly string[],
+  known: UniverseRecord | null,
+): Promise<KeptGroup[]> {
+  const table = await readJobGroups(job, columns, symbols);
+  const names = new Set(programs.flatMap(({ read }) => read.groups));
+  return [...table.values()]
+    .filter(({ name }) => names.has(name))
+    .map((group) => {
+      const former = known === null ? null : labelsBySymbol(known, group.name);
+      const kept = labelsOf(group).map((label, lane) => {
+        const symbol = symbols[lane]!;
+        const before = former?.get(symbol);
+        if (before === undefined || label === null || label === before) return before ?? label;
+        throw jobChanged(job.name, `the groups of known symbols (${group.name} of ${symbol})`);
+      });
+      const { name, labels, codes } = groupOfLabels(group.name, kept);
+      return { name, labels, codes: [...codes] };
+    });
+}
+
+/** The groups of a universe, by name. */
+export function groupsOf({ groups }: UniverseRecord): Map<string, GroupColumn> {
+  return new Map(groups.map((group) => [group.name, groupOfLabels(group.name, labelsOf(group))]));
+}
+
+function labelsBySymbol({ symbols, groups }: UniverseRecord, name: string): Map<string, string | null> {
+  const group = groups.find((one) => one.name === name);
+  const labels = group === undefined ? [] : labelsOf(group);
+  return new Map(symbols.map((symbol, lane) => [symbol, labels[lane] ?? null]));
+}
+
+/** The label of each lane. */
+function labelsOf({ labels, codes }: KeptGroup | GroupColumn): (string | null)[] {
+  return Array.from(codes, (code) => labels[code] ?? null);
 }
