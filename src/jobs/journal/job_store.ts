@@ -1,11 +1,11 @@
 /** The files of a job: its journal, its checkpoints, the rows of its query. */
-import { readdir, rm } from "node:fs/promises";
+import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { digestOf, readFully } from "../../files/large_bytes.ts";
 import { storing, writeDurably } from "./durable.ts";
 import { JobHistory } from "./history.ts";
 import { Journal, readJournal } from "./journal.ts";
-import type { JournalRecord, PreparedRecord } from "./records.ts";
+import type { JournalRecord, PreparedRecord, RanRecord } from "./records.ts";
 
 function journalPath(folder: string, job: string): string {
   return join(folder, job, "journal.jsonl");
@@ -19,8 +19,25 @@ export function queryFolder(folder: string, job: string): string {
 /** Reads a job's journal without changing it. @throws DataError E360, ResourceError E452, as `JobStore.open`. */
 export async function readHistory(folder: string, job: string): Promise<JobHistory> {
   const path = journalPath(folder, job);
-  const { records } = await storing(path, () => readJournal(path));
-  return new JobHistory(records);
+  const history = new JobHistory();
+  await storing(path, () => readJournal(path, (record) => history.add(record)));
+  await addIdleRuns(history, join(folder, job));
+  return history;
+}
+
+/**
+ * The last run and the last success, as an array, of a job whose last run committed nothing. Such runs replace each other:
+ * however long a job waits for input or fails, its journal does not grow.
+ */
+const IDLE_RUNS = "idle_runs.json";
+
+/** Adds the idle runs in their order among those of the journal. A file that is lost or damaged only forgets them. */
+async function addIdleRuns(history: JobHistory, folder: string): Promise<void> {
+  const read = readFile(join(folder, IDLE_RUNS), "utf8").then((text) => JSON.parse(text) as RanRecord[]);
+  const idle = await read.catch(() => []);
+  const runs = [history.lastSuccess, history.lastRun, ...idle].filter((run) => run !== null);
+  runs.sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt));
+  for (const run of runs) history.add(run);
 }
 
 type Checkpoint = PreparedRecord["checkpoint"];
@@ -35,10 +52,10 @@ export class JobStore {
   /** @throws DataError E360 for a damaged journal, ResourceError E452 for a system error. */
   static async open(folder: string, job: string): Promise<JobStore> {
     const path = journalPath(folder, job);
-    return await storing(path, async () => {
-      const { journal, records } = await Journal.open(path);
-      return new JobStore(join(folder, job), journal, new JobHistory(records));
-    });
+    const history = new JobHistory();
+    const journal = await storing(path, () => Journal.open(path, (record) => history.add(record)));
+    await addIdleRuns(history, join(folder, job));
+    return new JobStore(join(folder, job), journal, history);
   }
 
   private constructor(folder: string, journal: Journal, history: JobHistory) {
@@ -49,8 +66,15 @@ export class JobStore {
 
   /** Adds a record durably. */
   async append(record: JournalRecord): Promise<void> {
-    await storing(this.#folder, () => this.#journal.append(record));
+    const isIdle = record.kind === "ran" && record.files === 0;
+    await storing(this.#folder, () => (isIdle ? this.#keepIdle(record) : this.#journal.append(record)));
     this.history.add(record);
+  }
+
+  async #keepIdle(run: RanRecord): Promise<void> {
+    const { lastSuccess } = this.history;
+    const runs = run.outcome === "done" || lastSuccess === null ? [run] : [lastSuccess, run];
+    await writeDurably(join(this.#folder, IDLE_RUNS), [Buffer.from(JSON.stringify(runs))]);
   }
 
   async writeCheckpoint(sequence: number, parts: readonly Uint8Array[]): Promise<Checkpoint> {

@@ -4,13 +4,15 @@
  * then ignored; a wrong line before the end is damage.
  */
 import { hash } from "node:crypto";
-import { type FileHandle, open, readFile } from "node:fs/promises";
+import { createReadStream } from "node:fs";
+import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
 import { journalDamaged, journalOlder } from "../errors.ts";
 import { makeDurableFolder, syncFolder } from "./durable.ts";
 import type { JournalRecord } from "./records.ts";
 
 const SUM_LENGTH = 16;
+const LINE_END = 10;
 
 /** Seed of the first checksum: names the format. Journals of version 0.1.0 have an empty seed. */
 const FIRST_SUM = "factorloom journal 2";
@@ -33,8 +35,7 @@ function parseLine(line: string, before: string): { record: JournalRecord; sum: 
   return { record: JSON.parse(text) as JournalRecord, sum };
 }
 
-export interface JournalText {
-  readonly records: JournalRecord[];
+export interface JournalEnd {
   /** Checksum of the last whole record. */
   readonly sum: string;
   /** Bytes up to the end of the last whole record. */
@@ -42,33 +43,52 @@ export interface JournalText {
 }
 
 /**
- * Reads a journal without changing it; one that does not exist is empty.
+ * Reads the records of a journal without changing it; one that does not exist is empty.
  *
  * @throws DataError E360 for damage; UsageError E537 for a journal of version 0.1.0.
  */
-export async function readJournal(path: string): Promise<JournalText> {
-  const text = await readFile(path, "utf8").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return "";
-    throw error;
-  });
-  const records: JournalRecord[] = [];
-  let bytes = 0;
-  let sum = FIRST_SUM;
-  const lines = text.split("\n");
-  if (lines.length > 1 && parseLine(lines[0]!, "") !== null) throw journalOlder(path);
-  for (const [index, line] of lines.entries()) {
-    const isLast = index === lines.length - 1;
-    const parsed = isLast ? null : parseLine(line, sum);
-    if (parsed === null) {
-      const rest = lines.slice(index + 1).some((other) => other !== "");
-      if (rest) throw journalDamaged(path, `line ${index + 1} does not agree with its checksum`);
-      break;
+export async function readJournal(
+  path: string,
+  onRecord: (record: JournalRecord) => void,
+): Promise<JournalEnd> {
+  let [bytes, sum, number] = [0, FIRST_SUM, 0];
+  let wrong: number | null = null;
+  for await (const { line, isWhole } of linesOf(path)) {
+    number += 1;
+    if (wrong !== null && line !== "")
+      throw journalDamaged(path, `line ${wrong} does not agree with its checksum`);
+    if (number === 1 && isWhole && parseLine(line, "") !== null) throw journalOlder(path);
+    const parsed = isWhole && wrong === null ? parseLine(line, sum) : null;
+    if (parsed === null) wrong ??= number;
+    else {
+      onRecord(parsed.record);
+      sum = parsed.sum;
+      bytes += Buffer.byteLength(line) + 1;
     }
-    records.push(parsed.record);
-    sum = parsed.sum;
-    bytes += Buffer.byteLength(line) + 1;
   }
-  return { records, bytes, sum };
+  return { bytes, sum };
+}
+
+/** The lines of a file, of which the last may lack its end. Together they may be longer than the longest string. */
+async function* linesOf(path: string): AsyncGenerator<{ readonly line: string; readonly isWhole: boolean }> {
+  let parts: Buffer[] = [];
+  const joined = () => Buffer.concat(parts).toString();
+  try {
+    for await (const piece of createReadStream(path) as AsyncIterable<Buffer>) {
+      let from = 0;
+      for (let end = piece.indexOf(LINE_END); end >= 0; end = piece.indexOf(LINE_END, from)) {
+        parts.push(piece.subarray(from, end));
+        yield { line: joined(), isWhole: true };
+        parts = [];
+        from = end + 1;
+      }
+      parts.push(piece.subarray(from));
+    }
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+  }
+  const rest = joined();
+  if (rest !== "") yield { line: rest, isWhole: false };
 }
 
 /** A journal open for writing, by one process at a time: see `JournalLock`. */
@@ -80,14 +100,14 @@ export class Journal {
   #sum: string;
 
   /** Opens or creates the journal and removes a truncated last line. */
-  static async open(path: string): Promise<{ journal: Journal; records: JournalRecord[] }> {
+  static async open(path: string, onRecord: (record: JournalRecord) => void): Promise<Journal> {
     await makeDurableFolder(dirname(path));
-    const { records, bytes, sum } = await readJournal(path);
+    const { bytes, sum } = await readJournal(path, onRecord);
     const handle = await open(path, "a+");
     await handle.truncate(bytes);
     await handle.sync();
     await syncFolder(dirname(path));
-    return { journal: new Journal(path, handle, bytes, sum), records };
+    return new Journal(path, handle, bytes, sum);
   }
 
   private constructor(path: string, handle: FileHandle, bytes: number, sum: string) {

@@ -86,7 +86,7 @@ export interface SkippedRecord {
 /** A run is cancelled by the next run, interrupted by the end of the process. */
 export type RunOutcome = "done" | "failed" | "cancelled" | "interrupted";
 
-/** A run has ended. */
+/** A run has ended. Those that committed no file are in a file beside the journal. */
 export interface RanRecord {
   readonly kind: "ran";
   readonly startedAt: string;

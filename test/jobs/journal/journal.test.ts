@@ -29,6 +29,12 @@ function linesOf(paths: readonly string[]): string[] {
   });
 }
 
+async function recordsOf(path: string): Promise<JournalRecord[]> {
+  const records: JournalRecord[] = [];
+  await readJournal(path, (record) => records.push(record));
+  return records;
+}
+
 describe("records", () => {
   test("a truncated last line is ignored, wherever it ends", async () => {
     const path = join(root, "torn.jsonl");
@@ -37,7 +43,7 @@ describe("records", () => {
     for (let length = 0; length <= whole.length; length += 1) {
       writeFileSync(path, whole.subarray(0, length));
       const count = length === whole.length ? 2 : length >= Buffer.byteLength(lines[0]!) ? 1 : 0;
-      expect((await readJournal(path)).records, `cut at ${length}`).toHaveLength(count);
+      expect(await recordsOf(path), `cut at ${length}`).toHaveLength(count);
     }
   });
 
@@ -45,7 +51,8 @@ describe("records", () => {
     const path = join(root, "goes_on.jsonl");
     const [first, second] = linesOf(["a", "b"]) as [string, string];
     writeFileSync(path, first + second.slice(0, 30));
-    const { journal, records } = await Journal.open(path);
+    const records: JournalRecord[] = [];
+    const journal = await Journal.open(path, (record) => records.push(record));
     expect(records).toEqual([skipped("a")]);
     await journal.append(skipped("c"));
     await journal.close();
@@ -54,20 +61,35 @@ describe("records", () => {
 
   test("a line that another process adds is neither read as ours nor truncated", async () => {
     const path = join(root, "two_writers.jsonl");
-    const [first, second] = [await Journal.open(path), await Journal.open(path)];
-    await first.journal.append(skipped("a"));
-    await expect(second.journal.append(skipped("b"))).rejects.toThrow("E360");
-    await first.journal.append(skipped("c"));
-    await Promise.all([first.journal.close(), second.journal.close()]);
+    const [first, second] = [await Journal.open(path, () => {}), await Journal.open(path, () => {})];
+    await first.append(skipped("a"));
+    await expect(second.append(skipped("b"))).rejects.toThrow("E360");
+    await first.append(skipped("c"));
+    await Promise.all([first.close(), second.close()]);
     expect(readFileSync(path, "utf8")).toBe(linesOf(["a", "c"]).join(""));
+  });
+
+  test("a journal is read in pieces, wherever these end in its lines", async () => {
+    const path = join(root, "pieces.jsonl");
+    const pieceBytes = 65_536;
+    // Letters of two bytes, in lines that are shorter and longer than a piece, and one that ends with it.
+    const paths = [1, 2, 3, pieceBytes, 200_001, 7].map((length) => "ü".repeat(length));
+    const [first] = linesOf([""]) as [string];
+    paths.unshift("a".repeat(pieceBytes - first.length));
+    const lines = linesOf(paths);
+    expect(Buffer.byteLength(lines[0]!)).toBe(pieceBytes);
+    writeFileSync(path, lines.join(""));
+    expect(await recordsOf(path)).toEqual(paths.map(skipped));
+    writeFileSync(path, `${lines.slice(0, -1).join("")}\n${lines.at(-1)}`);
+    await expect(recordsOf(path)).rejects.toThrow("line 7 does not agree with its checksum");
   });
 
   test("a wrong line before the end is damage", async () => {
     const path = join(root, "damaged.jsonl");
     const [first, second] = linesOf(["a", "b"]) as [string, string];
     writeFileSync(path, first.replace("skipped", "skippex") + second);
-    await expect(readJournal(path)).rejects.toThrow("E360");
-    await expect(readJournal(path)).rejects.toThrow("line 1 does not agree with its checksum");
+    await expect(recordsOf(path)).rejects.toThrow("E360");
+    await expect(recordsOf(path)).rejects.toThrow("line 1 does not agree with its checksum");
   });
 
   test("a line that is missing, doubled or exchanged with another is damage", async () => {
@@ -80,14 +102,14 @@ describe("records", () => {
       [b, a, c],
     ]) {
       writeFileSync(path, lines.join(""));
-      await expect(readJournal(path), lines.join("")).rejects.toThrow("E360");
+      await expect(recordsOf(path), lines.join("")).rejects.toThrow("E360");
     }
   });
 
   test("a journal of version 0.1.0 is refused by name", async () => {
     const path = join(root, "older.jsonl");
     writeFileSync(path, formatRecord(skipped("a"), "").line);
-    await expect(readJournal(path)).rejects.toThrow("E537");
+    await expect(recordsOf(path)).rejects.toThrow("E537");
   });
 
   test("a prepared batch is pending until it is committed", () => {
