@@ -44,14 +44,15 @@ export abstract class FactorloomError extends Error {
   }
 }
 
-/** The formula text is wrong; `diagnostics` lists every problem found in one run. */
+/** The formula text is wrong; `diagnostics` lists every problem found in one run, `problem` and `remedy` are the first. */
 export class FormulaError extends FactorloomError {
   override readonly exitCode = EXIT_CODES.input;
   readonly diagnostics: readonly Diagnostic[];
 
   /** @param diagnostics at least one */
   constructor(diagnostics: readonly Diagnostic[], rendered: string) {
-    super(diagnostics[0]!.code, "", "");
+    const { code, message, remedy } = diagnostics[0]!;
+    super(code, message, remedy);
     this.message = rendered;
     this.diagnostics = diagnostics;
   }

@@ -7,6 +7,7 @@ import { renderDiagnostic } from "../../text/source.ts";
 import { type CallOptions, compileOptions, pick, sourceOptions } from "../eval/call_options.ts";
 import { addPanelOptions } from "../eval/eval.ts";
 import { commandLineWrong, flagOf } from "../terminal/command_line.ts";
+import { failureReport } from "../terminal/failure.ts";
 import { parseColumnNames, readFormulaFile } from "../terminal/formula_file.ts";
 import { unknownCode } from "../terminal/help.ts";
 import { collect } from "../terminal/repeated_options.ts";
@@ -62,7 +63,8 @@ async function check(file: string, options: CheckOptions): Promise<void> {
     if (suspicions.length > 0) process.exitCode = EXIT_CODES.input;
   } catch (error) {
     if (!(error instanceof FormulaError) || !json) throw error;
-    print(JSON.stringify({ file, diagnostics: error.diagnostics }));
+    const { diagnostics, ...first } = failureReport(error).error;
+    print(JSON.stringify({ file, diagnostics, error: first }));
     process.exitCode = error.exitCode;
   }
 }

@@ -4,7 +4,6 @@ import {
   type Diagnostic,
   EXIT_CODES,
   FactorloomError,
-  FormulaError,
   InternalError,
   UsageError,
 } from "../../errors.ts";
@@ -41,20 +40,16 @@ export interface FailureReport {
     readonly code: string | null;
     readonly problem: string;
     readonly remedy: string | null;
-    /** Every mistake of a formula file. */
+    /** Every mistake of a formula file or a configuration, the first of which is above. */
     readonly diagnostics?: readonly Diagnostic[];
   };
 }
 
 export function failureReport(error: unknown): FailureReport {
-  if (error instanceof FormulaError) {
-    const { diagnostics } = error;
-    const { code, message, remedy } = diagnostics[0]!;
-    return { error: { code, problem: message, remedy, diagnostics } };
-  }
   if (error instanceof FactorloomError) {
     const { code, problem, remedy } = error;
-    return { error: { code, problem: namingStdin(problem), remedy } };
+    const all = "diagnostics" in error ? { diagnostics: error.diagnostics as readonly Diagnostic[] } : {};
+    return { error: { code, problem: namingStdin(problem), remedy, ...all } };
   }
   const problem = error instanceof Error ? error.message : String(error);
   if (error instanceof Interruption) return { error: { code: null, problem, remedy: null } };

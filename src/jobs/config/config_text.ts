@@ -7,13 +7,13 @@ import { suggestion } from "../../text/suggest.ts";
 
 const MISTAKE = "E530";
 
-/** The configuration is wrong; `diagnostics` lists every mistake. */
+/** The configuration is wrong; `diagnostics` lists every mistake, `problem` and `remedy` are the first. */
 export class ConfigError extends FactorloomError {
   override readonly exitCode = EXIT_CODES.input;
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(diagnostics: readonly Diagnostic[]) {
-    super(MISTAKE, "", "");
+    super(MISTAKE, diagnostics[0]!.message, diagnostics[0]!.remedy);
     this.message = renderDiagnostics(diagnostics);
     this.diagnostics = diagnostics;
   }

@@ -1,4 +1,5 @@
 import { expect, test } from "vitest";
+import type { Diagnostic } from "../../../src/errors.ts";
 import { runCli } from "../run_cli.ts";
 import { USUAL_FILES } from "../wrong_input_cases.ts";
 
@@ -17,19 +18,37 @@ const FAILURES: readonly (readonly [call: string, code: string])[] = [
   ["diff a.factors bars.csv", "E565"],
   ["run none.yaml --dry-run", "E508"],
   ["status none.yaml", "E508"],
+  ["status bad.yaml", "E530"],
+  ["run bad.yaml --dry-run", "E530"],
+  ["run jobs.yaml", "E500"],
+  ["check bad.factors", "E201"],
   ["cluster status", "E500"],
   ["none", "E500"],
 ];
 
 test.each(FAILURES)("%s --json prints its error as one document: %s", async (call, code) => {
-  const files = { ...USUAL_FILES, "bad.factors": "a = rnak(close)\nb = rnak(open)\n" };
+  const files = {
+    ...USUAL_FILES,
+    "bad.factors": "a = rnak(close)\nb = rnak(open)\n",
+    "bad.yaml": "journal: journal\njobs:\n  - nam: daily\n    sink: { arrow: out }\n",
+  };
   const { stdout, stderr, exitCode } = await runCli([...call.split(" "), "--json"], files);
   const { error } = JSON.parse(stdout) as { error: Record<string, unknown> };
   expect(error).toMatchObject({ code, problem: expect.any(String), remedy: expect.any(String) });
-  expect(error["problem"]).not.toBe("");
-  expect(stderr).toContain(code);
+  expect([error["problem"], error["remedy"]]).not.toContain("");
+  // What is printed for people is there as well.
+  if (!call.startsWith("check"))
+    for (const text of [code, error["problem"], error["remedy"]]) expect(stderr).toContain(text);
   expect(exitCode).toBe(1);
   if (call.startsWith("eval bad")) expect(error["diagnostics"]).toHaveLength(2);
+  if (call.includes("bad.yaml")) {
+    const texts = (error["diagnostics"] as Diagnostic[]).map(({ message }) => message);
+    expect(texts).toEqual([
+      "jobs[0]: unknown key nam",
+      ...["name", "formulas", "source", "schedule"].map((key) => `jobs[0]: ${key} is missing`),
+    ]);
+    expect(error["problem"]).toBe(texts[0]);
+  }
 });
 
 test("a difference and a help text are no errors", async () => {
