@@ -9,7 +9,8 @@ if (major > 25 || (major === 25 && minor >= 7) || (major === 24 && minor >= 15))
 else {
   process.stderr.write(
     `E545 factorloom needs Node 24.15, 25.7 or newer, this is ${process.version}\n` +
-      "  install a newer Node; in a checkout of the project `npx factorloom` brings its own\n",
+      "  run `npm install node@26` in this folder, then `npx factorloom`, which uses that one; a checkout of the project " +
+      "has its own after `npm run ready`\n",
   );
   process.exitCode = 1;
 }

@@ -59,7 +59,7 @@ export const OUTPUTS: readonly ErrorEntry[] = [
     class: "usage",
     title: "A Node that is too old",
     happened: "factorloom runs on Node 24.15, 25.7 or newer.",
-    toDo: "Install a newer Node; in a checkout npx factorloom brings its own.",
+    toDo: "Run npm install node@26 in the folder where you work: npx factorloom and npx node use that one. A checkout has its own after npm run ready.",
     example: {
       situation: "factorloom --version with Node 22",
       notRun: "it takes another Node; test/cli/node_version.test.ts has one that says so",

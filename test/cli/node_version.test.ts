@@ -18,7 +18,8 @@ test("an old Node gets a message before any code that it does not understand", (
   const { status, stdout, stderr } = runUnder("20.20.2");
   expect(stderr).toBe(
     "E545 factorloom needs Node 24.15, 25.7 or newer, this is v20.20.2\n" +
-      "  install a newer Node; in a checkout of the project `npx factorloom` brings its own\n",
+      "  run `npm install node@26` in this folder, then `npx factorloom`, which uses that one; a checkout of the project " +
+      "has its own after `npm run ready`\n",
   );
   expect([status, stdout]).toEqual([1, ""]);
 });
