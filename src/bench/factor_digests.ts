@@ -8,10 +8,13 @@ const SHIFT = 0x61c8864680b583ebn;
 
 const [SHIFT_LOW, SHIFT_HIGH] = halves(SHIFT);
 
+/** The upper halves of infinity, and of the NaN that stands for every null; the lower ones are 0. */
+const [INFINITY_HIGH, NULL_HIGH] = [0x7ff00000, 0x7ff80000];
+
 /**
  * Digests of the outputs of a plan, by rows as they come: for every lane the sum of the values' bits plus `SHIFT`, each
  * times an odd number specific to its row, modulo 2^64; then SHA-256 over the lanes. They depend on every bit of every
- * value and on its place, not on the order of rows.
+ * value and on its place, not on the order of rows, nor on which NaN a null is.
  */
 export class FactorDigests {
   readonly #plan: Plan;
@@ -48,8 +51,9 @@ function addProducts(sums: Uint32Array, bits: Uint32Array, factorLow: number, fa
   const factor0 = factorLow & 0xffff;
   const factor1 = factorLow >>> 16;
   for (let at = 0; at < sums.length; at += 2) {
-    const low = (bits[at]! + SHIFT_LOW) >>> 0;
-    const high = bits[at + 1]! + SHIFT_HIGH + (low < SHIFT_LOW ? 1 : 0);
+    const isNull = (bits[at + 1]! & 0x7fffffff) + (bits[at] === 0 ? 0 : 1) > INFINITY_HIGH;
+    const low = ((isNull ? 0 : bits[at]!) + SHIFT_LOW) >>> 0;
+    const high = (isNull ? NULL_HIGH : bits[at + 1]!) + SHIFT_HIGH + (low < SHIFT_LOW ? 1 : 0);
     // The upper half of the product of the low halves is made of products of 16-bit pieces.
     const low0 = low & 0xffff;
     const low1 = low >>> 16;

@@ -33,8 +33,8 @@ export class FactorCells {
   }
 
   /**
-   * Adds the values of these cells, NaN for null; the memory must have space for them. The value of a null is 0, so that
-   * equal tables are equal in all bytes.
+   * Adds the values of these cells, NaN for null; the memory must have space for them. Every null has the same NaN, which
+   * no caller who reads values without validity takes for a number, so that equal tables are equal in all bytes.
    *
    * @param isDense whether the cells are consecutive
    */
@@ -71,7 +71,7 @@ export class FactorCells {
   addNulls(count: number): void {
     const { filled: start } = this;
     this.filled += count;
-    this.values.fill(0, start, this.filled);
+    this.values.fill(Number.NaN, start, this.filled);
     for (let position = start; position < this.filled; position++) this.#clearBit(position);
     this.nullCount += count;
   }
@@ -95,7 +95,7 @@ export class FactorCells {
       if (this.#keepInfinite) return;
     }
     this.nullCount++;
-    this.values[position] = 0;
+    this.values[position] = Number.NaN;
     this.#clearBit(position);
   }
 

@@ -50,7 +50,7 @@ export class FinishedFactor {
     for (let lane = 0; lane < length; lane++) {
       const bit = 1 << (lane & 31);
       if ((infinite[lane >> 5]! & bit) === 0) continue;
-      values[lane] = 0;
+      values[lane] = Number.NaN;
       valid[lane >> 5]! &= ~bit;
     }
   }

@@ -11,8 +11,8 @@ import type { KernelSet } from "../memory/kernel_set.ts";
 import { STEP_BYTES } from "../memory/vectors.ts";
 
 /**
- * A row of an output as Arrow has it: 0 for null, with one validity bit per lane, least significant first. Lanes beyond
- * the panel are undefined.
+ * A row of an output as Arrow has it: one NaN for every null, with one validity bit per lane, least significant first.
+ * Lanes beyond the panel are undefined.
  */
 export interface FinishedRow {
   readonly values: Float64Array<SharedArrayBuffer>;
@@ -29,7 +29,7 @@ export const FINISH = takes(5);
 
 export const FINISH_NAME = "finish";
 
-/** Emits code that copies a row, 0 for null, and writes its bits: one byte per step of lanes. */
+/** Emits code that copies a row, with one NaN for every null, and writes its bits: one byte per step of lanes. */
 export function emitFinish(code: Code, library: Library): void {
   const [values, target, valid, infinite, bytes] = parameters(code, 5);
   const [offset, address] = locals(code, "i32", 2);
@@ -45,7 +45,7 @@ export function emitFinish(code: Code, library: Library): void {
       const x = on.loadAt(address, 0);
       const isValue = on.eq(x, x);
       address.set(target.add(offset));
-      on.storeAt(address, 0, on.keepOrZero(isValue, x));
+      on.storeAt(address, 0, on.keep(isValue, x));
       storeBits(valid, isValue);
       storeBits(infinite, on.eq(on.abs(x), on.number(Number.POSITIVE_INFINITY)));
     });
