@@ -146,7 +146,8 @@ export class Engine {
    *
    * @returns Arrow table: the time column under its own name and type, `symbol`, then one Float64 column per factor,
    *   sorted by time then symbol, with the rows of the input only. Null: not enough history, a null among what the
-   *   value depends on, an infinity (unless `keepInfinite`), or a factor whose condition does not hold.
+   *   value depends on, an infinity (unless `keepInfinite`), or a factor whose condition does not hold. In the array of a
+   *   column null is NaN.
    * @throws DataError if the panel lacks a column; UsageError for wrong arguments and options; ResourceError if memory
    *   or threads do not suffice; the signal's reason when aborted, once its memory is given back.
    * @example

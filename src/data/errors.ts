@@ -242,11 +242,19 @@ export function groupsMatchNothing(file: string, own: string, panelFile: string,
 }
 
 export function columnNameTaken(file: string, name: string, panelFile: string, taken: string): DataError {
-  return new DataError(
-    "E333",
-    `${file}: the column ${quoted(name)} is also a column of ${panelFile} (${quoted(taken)})`,
-    "rename or drop one of them",
+  const problem = `${file}: the column ${quoted(name)} is also a column of ${panelFile} (${quoted(taken)})`;
+  return nameTaken(problem, "rename or drop one of them");
+}
+
+export function seriesOfSymbols(file: string, name: string): DataError {
+  return nameTaken(
+    `${file}: has a symbol column ${quoted(name)}, but a number of a series is for all symbols`,
+    "give numbers of each symbol as columns of the bars (--data), labels of each symbol as groups (--groups); drop the column where the numbers are for all symbols",
   );
+}
+
+function nameTaken(problem: string, remedy: string): DataError {
+  return new DataError("E333", problem, remedy);
 }
 
 export function seriesTimesDiffer(file: string, own: string, panelFile: string, wanted: string): DataError {

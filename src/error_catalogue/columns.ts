@@ -226,8 +226,9 @@ export const COLUMNS: readonly ErrorEntry[] = [
     code: "E333",
     class: "data",
     title: "A column that both tables have",
-    happened: "A column of the groups or the series has the name of a column of the bars.",
-    toDo: "Rename or drop one of them.",
+    happened:
+      "A column of the groups or the series has the name of a column of the bars. A symbol column among series is one, too: a series has one number per time, for all symbols.",
+    toDo: "Rename or drop one of them. Give numbers of each symbol as columns of the bars, labels of each symbol as groups.",
     example: {
       program: ['await readPanel("bars.csv", { groups: "made.csv" })'],
       files: {

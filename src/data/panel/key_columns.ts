@@ -1,7 +1,7 @@
 /** Finds the key columns of a table: the time and the symbol. */
 
 import type { KeyColumns } from "../duckdb/relation.ts";
-import { noSymbolColumn, noTimeColumn, sameName, severalTimeColumns } from "../errors.ts";
+import { noSymbolColumn, noTimeColumn, sameName, seriesOfSymbols, severalTimeColumns } from "../errors.ts";
 
 const TIME_NAMES: ReadonlySet<string> = new Set(["time", "date", "datetime", "timestamp"]);
 const SYMBOL_NAMES: ReadonlySet<string> = new Set(["symbol"]);
@@ -16,12 +16,24 @@ export function findPanelKeys(
   return { time: findTime(file, names, timeColumn), symbol: findSymbol(file, names, symbolColumn) };
 }
 
-/** Finds the time column of a table of series, by its name in the panel's table or its usual name. */
+/** Finds the time column of a table of params, by its usual name. */
+export function findParamsKeys(file: string, names: readonly string[]): KeyColumns {
+  return { time: findTime(file, names, undefined), symbol: null };
+}
+
+/**
+ * Finds the time column of a table of series, by its name in the panel's table or its usual name.
+ *
+ * @throws DataError E333 for a symbol column: its rows are each for one symbol, and would be taken for all.
+ */
 export function findSeriesKeys(
   file: string,
   names: readonly string[],
   timeColumn: string | undefined,
+  symbolColumn: string | undefined,
 ): KeyColumns {
+  const [symbol] = [symbolColumn, undefined].flatMap((name) => positionsOf(names, name, SYMBOL_NAMES));
+  if (symbol !== undefined) throw seriesOfSymbols(file, names[symbol]!);
   const asInPanel = timeColumn !== undefined && positionsOf(names, timeColumn, TIME_NAMES).length > 0;
   return { time: findTime(file, names, asInPanel ? timeColumn : undefined), symbol: null };
 }

@@ -16,6 +16,7 @@ import {
   columnTypeUnusable,
   groupsMatchNothing,
   nothingBeside,
+  quoted,
   symbolTwice,
 } from "../errors.ts";
 import { findGroupKeys } from "../panel/key_columns.ts";
@@ -43,7 +44,7 @@ export async function readGroupTable(
     const columns = await findGroupColumns(relation);
     for (const { name } of columns) checkNameIsFree(file, name, panel, panelFile);
     const labelsBySymbol = await readLabels(relation, columns);
-    checkSymbolsMatch(file, panel.symbols, [...labelsBySymbol.keys()], panelFile);
+    await checkSymbolsMatch(relation, panel.symbols, [...labelsBySymbol.keys()], panelFile);
     return columns.map((column, index) => encodeLanes(column.name, index, panel, labelsBySymbol));
   });
 }
@@ -112,23 +113,50 @@ async function readLabels(
 }
 
 /**
- * Warns if most symbols of the panel have no row. A job that does not know any symbol yet has nothing to match.
+ * Warns if half of the symbols of the panel or more have no row. A job that does not know any symbol yet has nothing to match.
  *
+ * @param given in the order of the rows
  * @throws DataError E337 if no symbol of the panel has a row.
  */
-function checkSymbolsMatch(
-  file: string,
+async function checkSymbolsMatch(
+  relation: Relation,
   symbols: readonly string[],
   given: readonly string[],
   panelFile: string,
-): void {
+): Promise<void> {
   if (symbols.length === 0) return;
-  const known = new Set(given);
-  const matched = symbols.filter((symbol) => known.has(symbol)).length;
-  if (matched === 0) throw groupsMatchNothing(file, given[0] ?? "", panelFile, symbols[0]!);
-  if (matched * 2 >= symbols.length) return;
-  const counts = `only ${matched} of the ${symbols.length} symbols of ${panelFile} have a row`;
-  process.emitWarning(`${file}: ${counts}; the groups of the others are null`, "FactorloomWarning");
+  const { file } = relation;
+  const [own, known] = [new Set(symbols), new Set(given)];
+  const without = symbols.filter((symbol) => !known.has(symbol));
+  const others = given.filter((symbol) => !own.has(symbol));
+  const alike = findAlike(without, others);
+  if (without.length === symbols.length)
+    throw groupsMatchNothing(file, alike?.row ?? given[0] ?? "", panelFile, alike?.symbol ?? without[0]!);
+  if (without.length * 2 < symbols.length) return;
+  const counts = `only ${symbols.length - without.length} of the ${symbols.length} symbols of ${panelFile} have a row`;
+  const example =
+    alike === null
+      ? `${quoted(without[0]!)} has none`
+      : `${quoted(alike.symbol)} has none, but ${await placeOf(relation, given.indexOf(alike.row) + 1)} is for ${quoted(alike.row)}: write symbols alike in both files`;
+  process.emitWarning(
+    `${file}: ${counts}; the groups of the others are null: ${example}`,
+    "FactorloomWarning",
+  );
+}
+
+/** The first symbol that a row names in another way: without its leading zeros, which spreadsheets drop, or in another case. */
+function findAlike(
+  symbols: readonly string[],
+  given: readonly string[],
+): { readonly symbol: string; readonly row: string } | null {
+  const keyOf = (symbol: string) =>
+    symbol
+      .trim()
+      .replace(/^0+(?=.)/, "")
+      .toLowerCase();
+  const rows = new Map(given.map((row) => [keyOf(row), row]));
+  const symbol = symbols.find((each) => rows.has(keyOf(each)));
+  return symbol === undefined ? null : { symbol, row: rows.get(keyOf(symbol))! };
 }
 
 function encodeLanes(

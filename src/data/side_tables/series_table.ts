@@ -1,6 +1,7 @@
 /** Series that are the same for all symbols, from a separate table: one line per time. */
 import type { TimeColumn } from "../../panel.ts";
 import { nothingBeside, seriesMatchNothing } from "../errors.ts";
+import { findSeriesKeys } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
 import { formatTime } from "../time/time_text.ts";
@@ -11,7 +12,7 @@ import { readTimeTable } from "./time_table.ts";
  * Reads the table: one series `[rows]` per numeric column, null at times that the table lacks. Ignores columns of text, and
  * times that the panel lacks.
  *
- * @throws DataError for a table without time column or without numbers, a repeated time, times of another type, no time of
+ * @throws DataError for a table without time column or without numbers, with a symbol column, a repeated time, times of another type, no time of
  *   the panel, or a name that is taken.
  */
 export async function readSeriesTable(
@@ -19,8 +20,11 @@ export async function readSeriesTable(
   panel: Pick<PanelSource, "time" | "fieldNames" | "groupNames">,
   panelFile: string,
   timeColumn: string | undefined,
+  symbolColumn: string | undefined,
 ): Promise<[name: string, values: Float64Array][]> {
-  const { table, columns } = await readTimeTable(file, timeColumn);
+  const { table, columns } = await readTimeTable(file, (names) =>
+    findSeriesKeys(file, names, timeColumn, symbolColumn),
+  );
   if (table.fields.size === 0) throw nothingBeside(file, "time", columns);
   const rowOfTime = rowsByTime(table.time, file, panel.time, panelFile);
   const rows = Array.from(panel.time.values, (at) => rowOfTime.get(at) ?? -1);

@@ -1,8 +1,7 @@
 /** Tables without symbols: one line per time. */
 import type { Panel } from "../../panel.ts";
 import { openDatabase } from "../duckdb/database.ts";
-import { querying } from "../duckdb/relation.ts";
-import { findSeriesKeys } from "../panel/key_columns.ts";
+import { type KeyFinder, querying } from "../duckdb/relation.ts";
 import { layOutPanel } from "../panel/panel_layout.ts";
 import { collectPanel } from "../panel/panel_source.ts";
 import { RelationBlocks, relationSource } from "../panel/relation_blocks.ts";
@@ -11,14 +10,14 @@ import { openRelation } from "../read/open_relation.ts";
 /**
  * Reads the table as a panel of one lane, with the names of all columns of the file.
  *
- * @throws DataError for a table without time column, or with a repeated time.
+ * @throws DataError for a repeated time, and what `findKeys` throws.
  */
 export async function readTimeTable(
   file: string,
-  timeColumn: string | undefined,
+  findKeys: KeyFinder,
 ): Promise<{ readonly table: Panel; readonly columns: readonly string[] }> {
   using database = await openDatabase();
-  const relation = await openRelation(database, file, (names) => findSeriesKeys(file, names, timeColumn));
+  const relation = await openRelation(database, file, findKeys);
   return await querying(relation, async () => {
     const layout = await layOutPanel(relation);
     const table = await collectPanel(relationSource(new RelationBlocks(relation, layout, "whole")));

@@ -163,7 +163,8 @@ async function addTables(source: PanelSource, path: string, options: ReadPanelOp
   const { groups, series, symbolColumn, timeColumn } = options;
   const added = groups === undefined ? [] : await readGroupTable(groups, source, path, symbolColumn);
   const withGroups = { ...source, groupNames: [...source.groupNames, ...added.map(({ name }) => name)] };
-  const columns = series === undefined ? [] : await readSeriesTable(series, withGroups, path, timeColumn);
+  const columns =
+    series === undefined ? [] : await readSeriesTable(series, withGroups, path, timeColumn, symbolColumn);
   if (added.length === 0 && columns.length === 0) return source;
   const ownGroups = new Map(added.map((group) => [group.name, group]));
   const ownFields = new Map(columns);

@@ -80,7 +80,7 @@ test("stdin holds bars or formulas", () => {
   expect(
     evaluate(grouped, "date,symbol,close\n2020-01-01,A,1\n2020-01-01,B,1\n2020-01-01,C,1\n").stderr,
   ).toBe(
-    "warning: sectors.csv: only 1 of the 3 symbols of stdin have a row; the groups of the others are null\n",
+    'warning: sectors.csv: only 1 of the 3 symbols of stdin have a row; the groups of the others are null: "B" has none\n',
   );
   const wrong = evaluate(["-", "--data", "bars.csv"], "a = rnak(close)");
   expect([wrong.status, wrong.stderr.split("\n")[0]]).toEqual([1, expect.stringMatching(/^E201 stdin:1:5/)]);

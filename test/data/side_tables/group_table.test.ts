@@ -1,4 +1,4 @@
-import { describe, expect, test } from "vitest";
+import { describe, expect, test, vi } from "vitest";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import type { Panel } from "../../../src/panel.ts";
 import { messageOf, writeParquet, writeScratch } from "../scratch.ts";
@@ -56,6 +56,47 @@ describe("a group table", () => {
       const panel = await readPanel(bars, { groups, symbolColumn: "ticker" });
       expect([...panel.groups.keys()]).toEqual(["sector"]);
     }
+  });
+});
+
+describe("symbols without a row", () => {
+  const codes = ["000001", "000002", "600000", "aapl"];
+  const bars = writeScratch(
+    "listed.csv",
+    `time,symbol,close\n${codes.map((code) => `1,${code},1`).join("\n")}\n`,
+  );
+
+  async function warningsOf(rows: readonly string[]): Promise<string[]> {
+    const warn = vi.spyOn(process, "emitWarning").mockImplementation(() => {});
+    const groups = writeScratch("sectors.csv", `symbol,sector\n${rows.map((row) => `${row},x\n`).join("")}`);
+    await readPanel(bars, { groups });
+    const texts = warn.mock.calls.map(([text]) => String(text).replaceAll(/[^ ]*\//g, ""));
+    warn.mockRestore();
+    return texts;
+  }
+
+  test("are warned of where they are half of all or more, with what looks like one of them", async () => {
+    expect(await warningsOf(["600000", "AAPL", "2", "1"])).toEqual([
+      'sectors.csv: only 1 of the 4 symbols of listed.csv have a row; the groups of the others are null: "000001" has none, but row 4 (line 5) is for "1": write symbols alike in both files',
+    ]);
+    expect(await warningsOf(["600000", "000001", "AAPL"])).toEqual([
+      'sectors.csv: only 2 of the 4 symbols of listed.csv have a row; the groups of the others are null: "aapl" has none, but row 3 (line 4) is for "AAPL": write symbols alike in both files',
+    ]);
+    expect(await warningsOf(["600000", "000001", "0001x"])).toEqual([
+      'sectors.csv: only 2 of the 4 symbols of listed.csv have a row; the groups of the others are null: "000002" has none',
+    ]);
+  });
+
+  test("are not where they are fewer", async () => {
+    expect(await warningsOf(["600000", "000001", "aapl", "2"])).toEqual([]);
+  });
+
+  test("are an error where they are all, with what looks like one of them", async () => {
+    const groups = writeScratch("sectors.csv", "symbol,sector\nX,x\n2,x\n");
+    expect(await messageOf(readPanel(bars, { groups }))).toMatchInlineSnapshot(`
+      "DataError: E337 sectors.csv: none of its symbols is one of listed.csv: it has "2", the other "000002"
+        write symbols alike in both files"
+    `);
   });
 });
 

@@ -63,10 +63,28 @@ describe("a table of series", () => {
       "DataError: E333 index.csv: the column "PX_LAST" is also a column of bars.csv ("px_last")
         rename or drop one of them"
     `);
-    expect(await messageOf(readWith("symbol,x\nA,1\n"))).toMatchInlineSnapshot(`
-      "DataError: E311 index.csv: no time column among the columns symbol, x
+    expect(await messageOf(readWith("day,x\n1,1\n"))).toMatchInlineSnapshot(`
+      "DataError: E311 index.csv: no time column among the columns day, x
         name it time, date, datetime or timestamp, or say which column it is (--time-column; timeColumn in the library)"
     `);
+  });
+
+  test("must have no symbol column: its numbers would be taken for all symbols", async () => {
+    expect(
+      await messageOf(readWith("date,symbol,eps\n2013-02-08,A,1\n2013-02-11,B,2\n")),
+    ).toMatchInlineSnapshot(`
+      "DataError: E333 index.csv: has a symbol column "symbol", but a number of a series is for all symbols
+        give numbers of each symbol as columns of the bars (--data), labels of each symbol as groups (--groups); drop the column where the numbers are for all symbols"
+    `);
+    // The rows of two symbols at one time are no mistake of their own.
+    const rows = "2013-02-08,A,1\n2013-02-08,B,2\n";
+    expect(await messageOf(readWith(`Symbol,date,eps\n${rows}`))).toContain('symbol column "Symbol"');
+    const bars = writeScratch("ticker.csv", "date,ticker,close\n2013-02-08,A,1\n");
+    for (const name of ["ticker", "symbol"]) {
+      const series = writeScratch("eps.csv", `date,${name},eps\n${rows}`);
+      const read = readPanel(bars, { series, symbolColumn: "ticker" });
+      expect(await messageOf(read)).toContain(`E333 eps.csv: has a symbol column "${name}"`);
+    }
   });
 });
 
