@@ -7,6 +7,7 @@ import { machineMemoryBytes, type OpenDatabase, openDatabase } from "../duckdb/d
 import { querying, type Relation } from "../duckdb/relation.ts";
 import { renamedMissing, renamedTaken } from "../errors.ts";
 import { findPanelKeys } from "../panel/key_columns.ts";
+import { warnOfLoneRows } from "../panel/lone_rows.ts";
 import { layOutPanel, type PanelLayout } from "../panel/panel_layout.ts";
 import {
   type BlockRequest,
@@ -89,7 +90,12 @@ export async function openPanelSource(path: string, options: PanelSourceOptions 
   checkArgument("a panel's reading", path, PATH);
   const checked = checkedOptions("a panel's reading", options, PANEL_SOURCE_OPTIONS);
   if (checked.memoryLimitBytes !== undefined) checkMemoryLimit(checked.memoryLimitBytes);
-  return await openSourceAs(path, checked, layOutPanel, "whole");
+  const layOut = async (relation: Relation) => {
+    const layout = await layOutPanel(relation);
+    await warnOfLoneRows(relation, layout);
+    return layout;
+  };
+  return await openSourceAs(path, checked, layOut, "whole");
 }
 
 /** Opens a source whose panel is laid out in the given way. */
