@@ -66,6 +66,15 @@ export function malformedRow(
   return new DataError("E305", `${file}: line ${line}: ${reason}`, remedy);
 }
 
+export function notUtf8(file: string, line: number, encoding: string): DataError {
+  return malformedRow(
+    file,
+    line,
+    `is not UTF-8, but perhaps ${encoding}`,
+    `convert the file: iconv -f ${encoding} -t UTF-8 old.csv > new.csv`,
+  );
+}
+
 export function folderUnusable(folder: string, problem: string): DataError {
   return new DataError(
     "E306",

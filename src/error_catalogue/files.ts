@@ -67,8 +67,8 @@ export const FILES: readonly ErrorEntry[] = [
     class: "data",
     title: "A line of a CSV that cannot be read",
     happened:
-      "A line has more or fewer cells than the header, a quote that is not closed, or another line end than the others.",
-    toDo: "Correct the line in the message; cells that hold the delimiter need quotes.",
+      "A line has more or fewer cells than the header, a quote that is not closed, another line end than the others, or text that is not UTF-8.",
+    toDo: "Correct the line in the message; cells that hold the delimiter need quotes. Convert a file that is not UTF-8, with iconv for example.",
     example: {
       program: ['await readPanel("made.csv")'],
       files: {

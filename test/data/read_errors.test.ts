@@ -20,6 +20,14 @@ import { messageOf, scratchPath, writeArrow, writeParquet, writeScratch } from "
 /** Bytes that are neither text nor any format. */
 const GARBAGE = Uint8Array.from({ length: 3000 }, (_, index) => (index * index * 7 + index * 31 + 129) & 255);
 
+/** Characters as GBK has them. */
+const GBK: Readonly<Record<string, Buffer>> = Object.fromEntries(
+  ["收:cad5", "盘:c5cc", "中:d6d0", "国:b9fa", "银:d2f8", "行:d0d0"].map((pair) => {
+    const [char, bytes] = pair.split(":") as [string, string];
+    return [char, Buffer.from(bytes, "hex")];
+  }),
+);
+
 function messageOfCsv(name: string, text: string): Promise<string> {
   return messageOf(readPanel(writeScratch(name, text)));
 }
@@ -196,9 +204,35 @@ describe("a line of CSV", () => {
   test("is not UTF-8", async () => {
     const text = Buffer.from("date,symbol,close\n2020-01-01,Z\xfcrich,1\n", "latin1");
     expect(await messageOf(readPanel(writeScratch("latin.csv", text)))).toMatchInlineSnapshot(`
-      "DataError: E305 latin.csv: line 2: is not valid UTF-8
-        save the file as UTF-8"
+      "DataError: E305 latin.csv: line 2: is not UTF-8, but perhaps WINDOWS-1252
+        convert the file: iconv -f WINDOWS-1252 -t UTF-8 old.csv > new.csv"
     `);
+  });
+  test.each(["date,symbol,收盘", "date,symbol,close\n2020-01-01,中国银行,1"])("is GBK: %s", async (text) => {
+    const bytes = Buffer.concat([...text].map((char) => GBK[char] ?? Buffer.from(char)));
+    const line = text.split("\n").length;
+    for (const [name, content] of [
+      ["gbk.csv", bytes],
+      ["gbk.csv.gz", gzipSync(bytes)],
+    ] as const)
+      expect(await messageOf(readPanel(writeScratch(name, content)))).toBe(
+        `DataError: E305 ${name}: line ${line}: is not UTF-8, but perhaps GB18030\n  convert the file: iconv -f GB18030 -t UTF-8 old.csv > new.csv`,
+      );
+  });
+  test("is UTF-16, with and without a mark of its byte order", async () => {
+    const text = "date,symbol,close\r\n2020-01-01,A,1\r\n";
+    const little = Buffer.from(text, "utf16le");
+    const big = Buffer.from(little).swap16();
+    const marked = Buffer.from(`\ufeff${text}`, "utf16le");
+    for (const [bytes, encoding] of [
+      [marked, "UTF-16"],
+      [Buffer.from(marked).swap16(), "UTF-16"],
+      [little, "UTF-16LE"],
+      [big, "UTF-16BE"],
+    ] as const)
+      expect(await messageOf(readPanel(writeScratch("wide.csv", bytes)))).toContain(
+        `E305 wide.csv: line 1: is not UTF-8, but perhaps ${encoding}\n`,
+      );
   });
   test("holds the words of a fault", async () => {
     const words = "Invalid unicode, Expected Number of Columns: 7 Found: 9";

@@ -15,12 +15,13 @@ import {
   parsing,
   type Relation,
 } from "../duckdb/relation.ts";
-import { malformedRow } from "../errors.ts";
+import { malformedRow, notUtf8 } from "../errors.ts";
 import { textNumberSql } from "./column_roles.ts";
 import {
   CARRIAGE_RETURN,
   type CsvDialect,
   findLineOfRow,
+  findOtherEncoding,
   findOtherLineEnd,
   hasJoinedDigits,
   readCsvHeader,
@@ -52,7 +53,7 @@ export async function openCsv(
     gzipped: /\.gz$/i.test(path),
   };
   const format = shape.gzipped ? "gzipped CSV" : "CSV";
-  const { names, lineEnd } = await parsing(file, format, () => readCsvHeader(path, shape));
+  const { names, lineEnd } = await parsing(file, format, () => readCsvHeader(file, path, shape));
   const dialect = { ...shape, lineEnd };
   const csv = { database, file, format, path, dialect };
   const keys = findKeys(names);
@@ -140,6 +141,8 @@ async function readingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T 
       if (fault === null) throw error;
       if (fault[1] === "Conversion Error") return null;
       const { reason, remedy } = describeFault((error as Error).message);
+      const other = reason === NOT_UTF8 ? await findOtherEncoding(csv.path, csv.dialect) : null;
+      if (other !== null) throw notUtf8(csv.file, other.line, other.encoding);
       throw malformedRow(csv.file, Number(fault[2]), reason, remedy);
     }
   });
@@ -172,6 +175,8 @@ interface FaultWords {
   readonly remedy?: string;
 }
 
+const NOT_UTF8 = "is not valid UTF-8";
+
 const FAULTS: readonly FaultWords[] = [
   {
     words: /Expected Number of Columns: (\d+) Found: (\d+)/g,
@@ -181,7 +186,7 @@ const FAULTS: readonly FaultWords[] = [
     words: /Value with unterminated quote found/g,
     reason: () => "has a quoted cell that goes on behind its closing quote or never ends",
   },
-  { words: /Invalid unicode/g, reason: () => "is not valid UTF-8", remedy: "save the file as UTF-8" },
+  { words: /Invalid unicode/g, reason: () => NOT_UTF8, remedy: "save the file as UTF-8" },
   {
     words: /Maximum line size of (\d+) bytes exceeded/g,
     reason: ([, most]) => `is longer than ${most} bytes`,

@@ -3,6 +3,8 @@ import { createReadStream } from "node:fs";
 import { Writable } from "node:stream";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
+import { notUtf8 } from "../errors.ts";
+import { otherEncoding } from "./text_encoding.ts";
 
 const HEADER_BYTES_MAX = 1024 * 1024;
 const CHECK_CHUNK_BYTES = 1024 * 1024;
@@ -27,13 +29,16 @@ interface FirstLine extends Pick<CsvDialect, "lineEnd"> {
 /**
  * Names in the first line, repeated ones included (DuckDB would rename them), and the ends of lines.
  *
- * @throws Error if the first line is not UTF-8 text of at most 1 MiB.
+ * @throws DataError E305 if the first line is in another encoding than UTF-8; Error if it is not text of at most 1 MiB.
  */
 export async function readCsvHeader(
+  file: string,
   path: string,
   dialect: Omit<CsvDialect, "lineEnd">,
 ): Promise<Pick<CsvDialect, "lineEnd"> & { readonly names: string[] }> {
   const { bytes, lineEnd } = await readFirstLine(path, dialect);
+  const encoding = otherEncoding(bytes);
+  if (encoding !== null) throw notUtf8(file, 1, encoding);
   const text = new TextDecoder("utf-8", { fatal: true }).decode(bytes);
   if (/[^\P{Cc}\s]/u.test(text)) throw new Error("the first line is not text");
   return { names: splitCells(text, dialect.delimiter), lineEnd };
@@ -104,6 +109,28 @@ export async function findLineOfRow(path: string, dialect: CsvDialect, rowNumber
     }
   }
   return line;
+}
+
+/** The first line (1-based) that is not UTF-8, and what it may be. */
+export async function findOtherEncoding(
+  path: string,
+  dialect: CsvDialect,
+): Promise<{ readonly line: number; readonly encoding: string } | null> {
+  let line = 1;
+  let rest: Uint8Array = new Uint8Array(0);
+  for await (const chunk of openBytes(path, dialect)) {
+    const bytes = Buffer.concat([rest, chunk]);
+    let start = 0;
+    for (let end = bytes.indexOf(dialect.lineEnd); end >= 0; end = bytes.indexOf(dialect.lineEnd, start)) {
+      const encoding = otherEncoding(bytes.subarray(start, end));
+      if (encoding !== null) return { line, encoding };
+      line += 1;
+      start = end + 1;
+    }
+    rest = bytes.subarray(start);
+  }
+  const encoding = otherEncoding(rest);
+  return encoding === null ? null : { line, encoding };
 }
 
 /** What ends a line. */
