@@ -1,6 +1,7 @@
 /**
  * The errors of this room, one function each with code, message and remedy.
- * E30x the file, E31x its columns, E32x its rows, E33x group tables, E34x output; E44x the machine, E54x arguments.
+ * E30x the file, E31x its columns, E32x its rows, E33x its names (those of side tables are in
+ * `side_tables/errors.ts`), E34x output; E44x the machine, E54x arguments.
  */
 import { DataError, ResourceError, UsageError } from "../errors.ts";
 
@@ -17,7 +18,7 @@ export function quoted(value: string): string {
   return JSON.stringify(shown);
 }
 
-function listed(names: readonly string[]): string {
+export function listed(names: readonly string[]): string {
   const shown = names.slice(0, SHOWN_COLUMNS_MAX).map((name) => quoted(name).slice(1, -1));
   const rest = names.length - shown.length;
   return shown.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
@@ -202,68 +203,43 @@ export function timeInfinite(file: string, name: string, place: string): DataErr
   );
 }
 
-/** @param cells the first times and symbols that have several rows @param count how many there are */
+/** Why times that differ in the file may be one, and how to have both. */
+const TIME_CUTS = {
+  microsecond: [
+    "times are read to the microsecond here, and what is finer is cut off",
+    "nanoseconds are exact in Arrow files, and in Parquet as timestamps without a time zone",
+  ],
+  day: ["times of type Date64 are read to the day", "write times of day as timestamps"],
+} as const;
+
+/** What times of a file are cut to, where they may be finer. */
+export type TimeCut = keyof typeof TIME_CUTS;
+
+/**
+ * @param cells the first times and symbols that have several rows
+ * @param count how many there are
+ * @param cut what the times of the file are cut to
+ */
 export function duplicateRow(
   file: string,
   cells: readonly (readonly [time: string, symbol: string])[],
   count: number,
   first: string,
   second: string,
+  cut: TimeCut | undefined,
 ): DataError {
   const [cell, ...others] = cells.map(([time, symbol]) =>
     symbol === "" ? time : `${quoted(symbol)} at ${time}`,
   );
   const more = [...others, ...(count > cells.length ? ["..."] : [])].join(", ");
   const also = count > 1 ? `, and so it is for ${count - 1} more: ${more}` : "";
+  const keep = cells[0]![1] === "" ? "keep one row per time" : "keep one row per time and symbol";
+  const [reason, remedy] = cut === undefined ? [] : TIME_CUTS[cut];
   return new DataError(
     "E322",
-    `${file}: ${first} and ${second} are both for ${cell}${also}`,
-    cells[0]![1] === "" ? "keep one row per time" : "keep one row per time and symbol",
+    `${file}: ${first} and ${second} are both for ${cell}${reason ? ` (${reason})` : ""}${also}`,
+    `${keep}${remedy ? `; ${remedy}` : ""}`,
   );
-}
-
-export function nothingBeside(file: string, key: "symbol" | "time", columns: readonly string[]): DataError {
-  const [what, remedy] = {
-    symbol: ["group column", "add a column of text or integers, for example sector"],
-    time: ["column of numbers", "add a column in which every cell is a number or empty"],
-  }[key] as [string, string];
-  return new DataError(
-    "E331",
-    `${file}: no ${what} beside the ${key} among the columns ${listed(columns)}`,
-    remedy,
-  );
-}
-
-export function symbolTwice(file: string, symbol: string, first: string, second: string): DataError {
-  return new DataError(
-    "E332",
-    `${file}: ${first} and ${second} are both for ${quoted(symbol)}`,
-    "keep one row per symbol: a group given here is the same at all times",
-  );
-}
-
-export function groupsMatchNothing(file: string, own: string, panelFile: string, wanted: string): DataError {
-  return new DataError(
-    "E337",
-    `${file}: none of its symbols is one of ${panelFile}: it has ${quoted(own)}, the other ${quoted(wanted)}`,
-    "write symbols alike in both files",
-  );
-}
-
-export function columnNameTaken(file: string, name: string, panelFile: string, taken: string): DataError {
-  const problem = `${file}: the column ${quoted(name)} is also a column of ${panelFile} (${quoted(taken)})`;
-  return nameTaken(problem, "rename or drop one of them");
-}
-
-export function seriesOfSymbols(file: string, name: string): DataError {
-  return nameTaken(
-    `${file}: has a symbol column ${quoted(name)}, but a number of a series is for all symbols`,
-    "give numbers of each symbol as columns of the bars (--data), labels of each symbol as groups (--groups); drop the column where the numbers are for all symbols",
-  );
-}
-
-function nameTaken(problem: string, remedy: string): DataError {
-  return new DataError("E333", problem, remedy);
 }
 
 export function seriesTimesDiffer(file: string, own: string, panelFile: string, wanted: string): DataError {
@@ -271,14 +247,6 @@ export function seriesTimesDiffer(file: string, own: string, panelFile: string, 
     "E334",
     `${file}: its times are of another kind (${own}) than those of ${panelFile} (${wanted})`,
     "write the times of both files alike",
-  );
-}
-
-export function seriesMatchNothing(file: string, own: string, panelFile: string, wanted: string): DataError {
-  return new DataError(
-    "E338",
-    `${file}: none of its times is one of ${panelFile}: it begins at ${own}, the other at ${wanted}`,
-    "give series for the times of the bars",
   );
 }
 

@@ -162,7 +162,7 @@ export const COLUMNS: readonly ErrorEntry[] = [
     class: "data",
     title: "Several rows for one time and symbol",
     happened:
-      "Two rows have the same time and symbol (of series: the same time), so that it is not known which one counts.",
+      "Two rows have the same time and symbol (of series: the same time), so that it is not known which one counts. Times that are finer than what is read fall together, too; the message then names the cut.",
     toDo: "Keep one row per time and symbol.",
     example: {
       program: ['await readPanel("made.csv")'],

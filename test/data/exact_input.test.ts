@@ -24,6 +24,7 @@ import {
   CONVERTED,
   decimalType,
   littleEndian,
+  type ParquetColumn,
   PHYSICAL,
   parquetBytes,
   timestampType,
@@ -131,6 +132,40 @@ test("Parquet nanoseconds that DuckDB reads to the microsecond are microseconds 
     expect(panel.time.type).toEqual({ kind: "timestamp", unit: "us", timezone });
     expect(panel.time.values).toEqual(BigInt64Array.of(ns / 1000n));
   }
+});
+
+test("ticks that fall together where times are cut are refused, and the cut is named", async () => {
+  const ticks = [1_704_190_000_000_000_001n, 1_704_190_000_000_001_004n, 1_704_190_000_000_001_005n];
+  const symbol = { ...SYMBOL, values: ticks.map(() => Buffer.from("A")) };
+  const bytes = ticks.map((ns) => littleEndian(ns, 8));
+  const nanoseconds = (isUtc: boolean) => ({
+    name: "time",
+    physical: PHYSICAL.int64,
+    logical: timestampType(3, isUtc),
+    values: bytes,
+  });
+  const dayNs = 86_400_000_000_000n;
+  const int96 = {
+    name: "time",
+    physical: PHYSICAL.int96,
+    values: ticks.map((ns) =>
+      Buffer.concat([littleEndian(ns % dayNs, 8), littleEndian(2_440_588n + ns / dayNs, 4)]),
+    ),
+  };
+  const read = (time: ParquetColumn) =>
+    readPanel(writeScratch("ticks.parquet", parquetBytes([time, symbol])));
+  expect(await messageOf(read(nanoseconds(true)))).toMatchInlineSnapshot(`
+    "DataError: E322 ticks.parquet: row 2 and row 3 are both for "A" at 2024-01-02 10:06:40.000001Z (times are read to the microsecond here, and what is finer is cut off)
+      keep one row per time and symbol; nanoseconds are exact in Arrow files, and in Parquet as timestamps without a time zone"
+  `);
+  expect(await messageOf(read(int96))).toContain("10:06:40.000001 (times are read to the microsecond here");
+  expect((await read(nanoseconds(false))).time.values).toEqual(BigInt64Array.from(ticks));
+  const day = makeData({ type: new DateMillisecond(), length: 2, data: BigInt64Array.of(1n, 2n) });
+  const days = new Table({ date: new Vector([day]), symbol: vectorFromArray(["A", "A"], new Utf8()) });
+  expect(await messageOf(readPanel(writeArrow("days.arrow", days)))).toMatchInlineSnapshot(`
+    "DataError: E322 days.arrow: row 1 and row 2 are both for "A" at 1970-01-01 (times of type Date64 are read to the day)
+      keep one row per time and symbol; write times of day as timestamps"
+  `);
 });
 
 test("an Arrow file whose schema message has no length before it", async () => {

@@ -2,7 +2,7 @@
 import { type DataError, FactorloomError } from "../../errors.ts";
 import type { TimeType } from "../../panel.ts";
 import { reasonOf } from "../../text/reason.ts";
-import { emptyKey, inputTooLarge, notParsable, symbolNotWhole } from "../errors.ts";
+import { emptyKey, inputTooLarge, notParsable, symbolNotWhole, type TimeCut } from "../errors.ts";
 import { type Database, queryRows } from "./database.ts";
 
 /** One column of an input table. */
@@ -23,6 +23,7 @@ export interface InputColumn {
 
 export interface TimeRole {
   readonly type: TimeType;
+  readonly cut?: TimeCut | undefined;
   /** BIGINT expression of the time. */
   readonly sql: string;
   /**

@@ -30,5 +30,6 @@ export async function describeDuplicate(
     Number(count),
     await placeOf(relation, Number(first)),
     await placeOf(relation, Number(second)),
+    relation.columns[relation.keys.time ?? -1]?.time?.cut,
   );
 }

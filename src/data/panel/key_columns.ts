@@ -1,7 +1,8 @@
 /** Finds the key columns of a table: the time and the symbol. */
 
 import type { KeyColumns } from "../duckdb/relation.ts";
-import { noSymbolColumn, noTimeColumn, sameName, seriesOfSymbols, severalTimeColumns } from "../errors.ts";
+import { noSymbolColumn, noTimeColumn, sameName, severalTimeColumns } from "../errors.ts";
+import { seriesOfSymbols } from "../side_tables/errors.ts";
 
 const TIME_NAMES: ReadonlySet<string> = new Set(["time", "date", "datetime", "timestamp"]);
 const SYMBOL_NAMES: ReadonlySet<string> = new Set(["symbol"]);

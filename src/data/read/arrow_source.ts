@@ -111,7 +111,7 @@ function describeColumn(field: Field, index: number, scanned: ScanColumn | null)
     id,
     kind,
     typeName: String(field.type),
-    time: type === null ? null : { type, sql, around },
+    time: type === null ? null : { type, sql, around, cut: perUnit === 1 ? undefined : "day" },
     ...(scanned?.labels === undefined ? {} : { dictionary: { codeSql: codeId(id), labels: scanned.labels } }),
   };
 }

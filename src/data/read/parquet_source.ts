@@ -160,7 +160,8 @@ function describeColumn(stored: StoredColumn, index: number, typeName: string): 
   const kind =
     unread ?? (NUMBER_TYPE.test(typeName) ? "number" : TEXT_TYPE.test(typeName) ? "text" : "ignored");
   const type = timeTypeOf(stored, typeName);
-  return { name, id, typeName, kind, time: type === null ? null : timeRole(id, typeName, type) };
+  const cut = isCut(stored, typeName) ? "microsecond" : undefined;
+  return { name, id, typeName, kind, time: type === null ? null : { ...timeRole(id, typeName, type), cut } };
 }
 
 /** True for decimals of more than 38 digits, which DuckDB reads as doubles, by Parquet's or Arrow's schema. */
@@ -190,6 +191,12 @@ function timeTypeOf(stored: StoredColumn, typeName: string): TimeType | null {
   const unit =
     typeName === "TIMESTAMP_NS" ? "ns" : /MilliSeconds\(\)|TIMESTAMP_MILLIS/.test(logicalType) ? "ms" : "us";
   return { kind: "timestamp", unit, timezone };
+}
+
+/** True for timestamps of nanoseconds that DuckDB reads as microseconds: those with a zone, and INT96. */
+function isCut({ physicalType, logicalType }: StoredColumn, typeName: string): boolean {
+  const isFine = physicalType === "INT96" || logicalType.includes("NanoSeconds()");
+  return isFine && typeName !== "TIMESTAMP_NS";
 }
 
 /** The unit of the values that DuckDB reads: microseconds for nanoseconds with a zone, and for INT96. */

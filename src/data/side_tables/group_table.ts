@@ -11,17 +11,11 @@ import {
   type Relation,
   symbolSql,
 } from "../duckdb/relation.ts";
-import {
-  columnNameTaken,
-  columnTypeUnusable,
-  groupsMatchNothing,
-  nothingBeside,
-  quoted,
-  symbolTwice,
-} from "../errors.ts";
+import { columnTypeUnusable, quoted } from "../errors.ts";
 import { findGroupKeys } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
 import { openRelation } from "../read/open_relation.ts";
+import { columnNameTaken, groupsMatchNothing, nothingBeside, symbolTwice } from "./errors.ts";
 
 type PanelNames = Pick<PanelSource, "time" | "symbols" | "fieldNames" | "groupNames">;
 

@@ -1,10 +1,10 @@
 /** Series that are the same for all symbols, from a separate table: one line per time. */
 import type { TimeColumn } from "../../panel.ts";
-import { nothingBeside, seriesMatchNothing } from "../errors.ts";
 import { findSeriesKeys } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
 import { formatTime } from "../time/time_text.ts";
+import { nothingBeside, seriesMatchNothing } from "./errors.ts";
 import { checkNameIsFree } from "./group_table.ts";
 import { readTimeTable } from "./time_table.ts";
 

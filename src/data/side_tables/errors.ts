@@ -1,0 +1,55 @@
+/** The errors of tables beside the bars, one function each. */
+import { DataError } from "../../errors.ts";
+import { listed, quoted } from "../errors.ts";
+
+export function nothingBeside(file: string, key: "symbol" | "time", columns: readonly string[]): DataError {
+  const [what, remedy] = {
+    symbol: ["group column", "add a column of text or integers, for example sector"],
+    time: ["column of numbers", "add a column in which every cell is a number or empty"],
+  }[key] as [string, string];
+  return new DataError(
+    "E331",
+    `${file}: no ${what} beside the ${key} among the columns ${listed(columns)}`,
+    remedy,
+  );
+}
+
+export function symbolTwice(file: string, symbol: string, first: string, second: string): DataError {
+  return new DataError(
+    "E332",
+    `${file}: ${first} and ${second} are both for ${quoted(symbol)}`,
+    "keep one row per symbol: a group given here is the same at all times",
+  );
+}
+
+export function groupsMatchNothing(file: string, own: string, panelFile: string, wanted: string): DataError {
+  return new DataError(
+    "E337",
+    `${file}: none of its symbols is one of ${panelFile}: it has ${quoted(own)}, the other ${quoted(wanted)}`,
+    "write symbols alike in both files",
+  );
+}
+
+export function columnNameTaken(file: string, name: string, panelFile: string, taken: string): DataError {
+  const problem = `${file}: the column ${quoted(name)} is also a column of ${panelFile} (${quoted(taken)})`;
+  return nameTaken(problem, "rename or drop one of them");
+}
+
+export function seriesOfSymbols(file: string, name: string): DataError {
+  return nameTaken(
+    `${file}: has a symbol column ${quoted(name)}, but a number of a series is for all symbols`,
+    "give numbers of each symbol as columns of the bars (--data), labels of each symbol as groups (--groups); drop the column where the numbers are for all symbols",
+  );
+}
+
+function nameTaken(problem: string, remedy: string): DataError {
+  return new DataError("E333", problem, remedy);
+}
+
+export function seriesMatchNothing(file: string, own: string, panelFile: string, wanted: string): DataError {
+  return new DataError(
+    "E338",
+    `${file}: none of its times is one of ${panelFile}: it begins at ${own}, the other at ${wanted}`,
+    "give series for the times of the bars",
+  );
+}
