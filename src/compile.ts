@@ -39,6 +39,8 @@ export interface CompileOptions {
   readonly fields?: readonly string[];
   /** Group columns of the panel. */
   readonly groups?: readonly string[];
+  /** By name, why a group column that holds numbers is one, for messages: `groupReasons` of a panel or a source. */
+  readonly groupReasons?: ReadonlyMap<string, string>;
   /**
    * Definition or field that is not 0 for the lanes that operators across the row include; the others are null for
    * them.
@@ -55,6 +57,7 @@ const COMPILE_OPTIONS: OptionKinds<CompileOptions> = {
   file: TEXT,
   fields: TEXTS,
   groups: TEXTS,
+  groupReasons: null,
   universe: TEXT,
   operators: LIST,
   disabledPasses: TEXTS,
@@ -159,6 +162,7 @@ function compileBound(text: string, given: CompileOptions): Compiled {
       registry,
       fields: withFieldsOf(dialect, options.fields ?? DEFAULT_FIELDS),
       groups: options.groups ?? DEFAULT_GROUPS,
+      groupReasons: options.groupReasons,
       universe: options.universe ?? null,
     },
     report,

@@ -60,4 +60,6 @@ export interface Panel {
   readonly present: Uint8Array;
   /** Fields with one value per row for all instruments, also for those without a row. Default: none. */
   readonly seriesNames?: readonly string[] | undefined;
+  /** By name, why a column that holds numbers is a group, for messages. */
+  readonly groupReasons?: ReadonlyMap<string, string> | undefined;
 }

@@ -10,7 +10,7 @@ import {
   windowRowsOf,
 } from "../operator/definition.ts";
 import { nearestName } from "../text/suggest.ts";
-import type { Expression, GroupNode } from "./nodes.ts";
+import { type Expression, type GroupNode, groupRemedy } from "./nodes.ts";
 import type { Report } from "./report.ts";
 
 /** Shared: formulas can have millions of operators. */
@@ -143,10 +143,8 @@ class ArgumentChecker {
     const role = this.#syntax.isSymbol ? "" : ` as ${parameter.name}`;
     const expects = `${this.#shownName} expects a ${parameter.kind}${role}`;
     if (value.type === "group" || value.type === "text") {
-      const isGroup = value.type === "group";
-      const what = isGroup ? `the group column ${(value as GroupNode).name}` : "a text";
-      const remedy = `use a field or a formula${isGroup ? "; a column that holds text is a group" : ""}`;
-      this.#failType(value, `${expects}, got ${what}`, remedy);
+      const what = value.type === "group" ? `the group column ${(value as GroupNode).name}` : "a text";
+      this.#failType(value, `${expects}, got ${what}`, groupRemedy(value, "use a field or a formula"));
     } else if (parameter.kind === "condition" && value.type !== "condition" && value.type !== "unknown") {
       const remedy = "compare it with something, e.g. x != 0";
       this.#failType(value, `${expects}, got a ${value.type}`, remedy);
@@ -157,7 +155,7 @@ class ArgumentChecker {
   group(value: Expression, groups: readonly string[]): GroupNode | null {
     if (value.kind === "group") return value;
     if (value.kind === "field" && groups.includes(value.name))
-      return { ...value, kind: "group", type: "group" };
+      return { ...value, kind: "group", type: "group", reason: undefined };
     if (value.type === "unknown") this.hasFailed = true;
     else
       this.#failType(value, `${this.#shownName} expects a group column, got a ${value.type}`, "e.g. sector");

@@ -19,7 +19,7 @@ import { bindCondition, type ConditionParam } from "./condition.ts";
 import { ConditionTable } from "./condition_table.ts";
 import { collectDefinitions, type Definition, type Definitions } from "./definitions.ts";
 import { type Meaning, Names, type PanelNames } from "./names.ts";
-import { type Expression, numberNode, unknownNode } from "./nodes.ts";
+import { type Expression, groupRemedy, numberNode, unknownNode } from "./nodes.ts";
 import type { BoundProgram, Factor, Param } from "./program.ts";
 import type { Report } from "./report.ts";
 import { SelfReferences } from "./self_reference.ts";
@@ -144,7 +144,7 @@ class Binder {
     const expression = this.#bound.get(definition) ?? unknownNode(statement);
     if (expression.type === "group" || expression.type === "text") {
       const message = `factor ${statement.name} is a ${expression.type}, not a series`;
-      this.#report.wrongType(statement.expression, message, "use let for names of group columns");
+      this.#report.wrongType(statement.expression, message, groupRemedy(expression, "use let for groups"));
     }
     const condition = this.#conditions.indexOf(definition.conditions);
     if (this.#conditions.stepCount > EXPRESSION_NODES_MAX) throw new ExpansionLimit(statement);
@@ -254,7 +254,7 @@ class Binder {
       case "field":
         return { kind: "field", name: meaning.name, type: "series", constant: null, span };
       case "group":
-        return { kind: "group", name: meaning.name, type: "group", constant: null, span };
+        return { ...meaning, type: "group", constant: null, span };
       case "derived":
         return this.#derivedSeries(meaning.name, meaning.expression, span);
     }

@@ -10,13 +10,16 @@ import type { Param } from "./program.ts";
 export interface PanelNames {
   readonly fields: readonly string[];
   readonly groups: readonly string[];
+  /** By name, why a column that holds numbers is a group. */
+  readonly groupReasons?: ReadonlyMap<string, string> | undefined;
 }
 
 /** The meaning of a name. */
 export type Meaning =
   | { readonly kind: "definition"; readonly definition: Definition }
   | { readonly kind: "param"; readonly param: Param }
-  | { readonly kind: "field" | "group"; readonly name: string }
+  | { readonly kind: "field"; readonly name: string }
+  | { readonly kind: "group"; readonly name: string; readonly reason: string | undefined }
   | { readonly kind: "derived"; readonly name: string; readonly expression: Syntax };
 
 /** Group columns that formulas may use if the caller does not name the panel's own. */
@@ -36,13 +39,13 @@ export class Names {
 
   constructor({ byName, params }: Definitions, panel: PanelNames) {
     this.#panel = panel;
-    const columns = (kind: "field" | "group", names: readonly string[]) =>
-      names.map((name): [string, Meaning] => [name, { kind, name }]);
     this.#tables = [
       new NameTable([...byName].map(([name, definition]) => [name, { kind: "definition", definition }])),
       new NameTable([...params].map(([name, param]) => [name, { kind: "param", param }])),
-      new NameTable(columns("field", panel.fields)),
-      new NameTable(columns("group", panel.groups)),
+      new NameTable(panel.fields.map((name) => [name, { kind: "field", name }])),
+      new NameTable(
+        panel.groups.map((name) => [name, { kind: "group", name, reason: panel.groupReasons?.get(name) }]),
+      ),
     ];
   }
 

@@ -32,6 +32,8 @@ export interface FieldNode extends Node {
 export interface GroupNode extends Node {
   readonly kind: "group";
   readonly name: string;
+  /** Why it is a group, if it holds numbers. */
+  readonly reason: string | undefined;
 }
 
 export interface NumberNode extends Node {
@@ -62,6 +64,12 @@ export interface UnknownNode extends Node {
 
 export function unknownNode(span: Span): UnknownNode {
   return { kind: "unknown", type: "unknown", constant: null, span };
+}
+
+/** What to do about a group, or a text, where a number is expected. */
+export function groupRemedy(value: Expression, remedy: string): string {
+  if (value.kind !== "group") return remedy;
+  return `${remedy}; ${value.reason ? `${value.name} is a group because ${value.reason}` : "a column that holds text is a group"}`;
 }
 
 export function numberNode(value: number, span: Span): NumberNode {

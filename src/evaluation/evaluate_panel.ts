@@ -258,9 +258,10 @@ export function madeBytes({ present }: Panel, { fields }: ColumnsRead): number {
 }
 
 export function shapeOf(panel: Panel): InputShape {
-  const { time, fields, groups } = panel;
+  const { time, fields, groups, groupReasons } = panel;
   return {
     time,
+    groupReasons,
     fieldNames: [...fields.keys()],
     groupNames: [...groups.keys()],
     seriesNames: seriesOf(panel),

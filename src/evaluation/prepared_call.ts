@@ -36,6 +36,8 @@ export interface InputShape {
   readonly groupNames: readonly string[];
   /** Fields with values even where instruments have no row; those values never count across the row. */
   readonly seriesNames?: readonly string[] | undefined;
+  /** By name, why a column that holds numbers is a group, for messages. */
+  readonly groupReasons?: ReadonlyMap<string, string> | undefined;
 }
 
 /** Under params that change over time a task is needed in blocks with a row that wants one of its factors. */

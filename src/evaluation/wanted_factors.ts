@@ -5,7 +5,7 @@ import { SHARING } from "../dag/passes/order.ts";
 import { countCalls } from "../dag/print.ts";
 import { pruneDag } from "../dag/prune.ts";
 import { hideAbsent } from "../dag/row_members.ts";
-import { requireAmong } from "../data/panel/panel_source.ts";
+import { type PanelSource, requireColumns } from "../data/panel/panel_source.ts";
 import { UsageError } from "../errors.ts";
 import { suggestion } from "../text/suggest.ts";
 import { broughtFields } from "./has_row.ts";
@@ -82,11 +82,10 @@ export interface ColumnsRead {
  */
 export function columnsRead(
   dag: Dag,
-  input: { readonly fieldNames: readonly string[]; readonly groupNames: readonly string[] },
+  input: Pick<PanelSource, "fieldNames" | "groupNames" | "groupReasons">,
 ): ColumnsRead {
   const read = columnsOf(dag);
-  requireAmong("field", broughtFields(read.fields), input.fieldNames);
-  requireAmong("group column", read.groups, input.groupNames);
+  requireColumns({ fields: broughtFields(read.fields), groups: read.groups }, input);
   return read;
 }
 

@@ -72,6 +72,10 @@ const DATA: readonly WrongInput[] = [
   data("data without a symbol column", "date,ticker,close\n2020-01-01,A,1\n"),
   data("data without a time column", "day,symbol,close\n2020-01-01,A,1\n"),
   data("text in a column of numbers", BARS.replace("2020-01-02,B,4,3,190", "2020-01-02,B,4,halted,190")),
+  data(
+    "text in most cells of a column of numbers",
+    "date,symbol,close\n2020-01-01,A,1\n2020-01-02,A,n/a\n2020-01-03,A,-\n",
+  ),
   data("two rows of one time and symbol", `${BARS}2020-01-02,A,9,9,9\n`),
   { what: "no row after --from", args: evaluate("--from", "2021-01-01") },
   { what: "--from behind --to", args: evaluate("--from", "2020-01-03", "--to", "2020-01-02") },

@@ -239,8 +239,21 @@ describe("E20x: names, arguments and types", () => {
     expect(rendered("a = sector")).toMatchInlineSnapshot(`
       "E204 a.factors:1:5: factor a is a group, not a series
         | a = sector
-        |     ^^^^^^ use let for names of group columns"
+        |     ^^^^^^ use let for groups; a column that holds text is a group"
     `);
+    const eps = {
+      fields: [],
+      groups: ["eps"],
+      groupReasons: new Map([["eps", '"n/a" in row 16 (line 17) is no number: leave such cells empty']]),
+    };
+    expect(rendered("a = eps", eps)).toMatchInlineSnapshot(`
+      "E204 a.factors:1:5: factor a is a group, not a series
+        | a = eps
+        |     ^^^ use let for groups; eps is a group because "n/a" in row 16 (line 17) is no number: leave such cells empty"
+    `);
+    expect(rendered("let x = EPS\na = ts_mean(x, 2)", eps)).toContain(
+      'use a field or a formula; eps is a group because "n/a" in row 16 (line 17) is no number: leave such cells empty',
+    );
     expect(rendered('a = close + "x"')).toMatchInlineSnapshot(`
       "E204 a.factors:1:13: a text has no place in a formula
         | a = close + "x"

@@ -14,7 +14,9 @@ import {
   vectorFromArray,
 } from "apache-arrow";
 import { describe, expect, test } from "vitest";
+import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
 import { readPanel } from "../../src/data/source/read_panel.ts";
+import { compile, Engine } from "../../src/index.ts";
 import { messageOf, scratchPath, writeArrow, writeParquet, writeScratch } from "./scratch.ts";
 
 /** Bytes that are neither text nor any format. */
@@ -466,6 +468,39 @@ describe("a cell", () => {
       "DataError: E317 head.csv: the column "close" holds numbers, but "n/a" in row 2 (line 3)
         leave the cell empty where a value is missing, or drop the column"
     `);
+  });
+  test("is text among fewer numbers, in a column that a formula takes for numbers", async () => {
+    const rows = ["1,A,1,x,1", "2,A,,x,2", "3,A,n/a,x,3", "4,A,-,x,4", "5,A,2,x,5"].join("\n");
+    const bars = writeScratch("mixed.csv", `time,symbol,eps,note,close\n${rows}\n`);
+    const beta = writeScratch("beta.csv", "symbol,beta\nA,1.5\n");
+    await using engine = await Engine.start({ threads: 1 });
+    const evaluated = async (formula: string, rename = {}) => {
+      const program = compile(`a = ${formula}`, { fields: ["close", "eps", "profit", "beta", "note"] });
+      const panel = await readPanel(bars, { groups: beta, rename });
+      const inMemory = await messageOf(engine.evaluate(program, panel));
+      const source = await openPanelSource(bars, { groups: beta, rename });
+      expect(await messageOf(Array.fromAsync(engine.stream(program, source)))).toBe(inMemory);
+      await source.close();
+      return inMemory;
+    };
+    expect(await evaluated("eps")).toMatchInlineSnapshot(`
+      "DataError: E350 the panel has no field eps, but a group column of that name
+        eps is a group because "n/a" in row 3 (line 4) is no number: leave such cells empty"
+    `);
+    expect(await evaluated("2 * profit", { profit: "eps" })).toContain(
+      'profit is a group because "n/a" in row 3 (line 4) is no number',
+    );
+    expect(await evaluated("beta")).toMatchInlineSnapshot(`
+      "DataError: E350 the panel has no field beta, but a group column of that name
+        beta is a group because columns of beta.csv are all groups: give numbers of each symbol as columns of the bars"
+    `);
+    expect(await evaluated("note")).toMatchInlineSnapshot(`
+      "DataError: E350 the panel has no field note, but a group column of that name
+        note is a group because it holds text"
+    `);
+    expect(await evaluated("group_rank(close, sector)")).toContain(
+      "E350 the panel has no group column sector\n",
+    );
   });
   test("is text in row 100,000 of a column of numbers", async () => {
     const lines = Array.from({ length: 120_000 }, (_, index) => `${index},A,${index / 4}\n`);

@@ -30,11 +30,12 @@ export function sourceOptions(options: CallOptions): PanelSourceOptions {
 }
 
 export function compileOptions(file: string, source: PanelSource, options: CallOptions): CompileOptions {
-  const { fieldNames, groupNames } = source;
+  const { fieldNames, groupNames, groupReasons } = source;
   return {
     file,
     fields: [...fieldNames],
     groups: [...groupNames],
+    ...(groupReasons === undefined ? {} : { groupReasons }),
     ...pick(options, ["dialect", "universe"]),
   };
 }

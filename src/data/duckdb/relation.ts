@@ -147,7 +147,10 @@ export async function missingSymbol(relation: Relation, symbol: InputColumn): Pr
     : symbolNotWhole(relation.file, symbol.name, shown, place);
 }
 
-/** First data row (1-based, in file order) that fulfils the condition, with the given expression's value as text. */
+/**
+ * First data row (1-based) that fulfils the condition, with the given expression's value as text. DuckDB numbers rows in the
+ * order of the file, and reads no further than the first one that is found.
+ */
 export async function firstRowWhere(
   relation: Relation,
   condition: string,
@@ -157,7 +160,7 @@ export async function firstRowWhere(
     relation.database,
     `SELECT CAST(rowNumber AS DOUBLE), CAST(${shownSql} AS VARCHAR)
      FROM (SELECT row_number() OVER () AS rowNumber, * FROM raw)
-     WHERE ${condition} ORDER BY rowNumber LIMIT 1`,
+     WHERE ${condition} LIMIT 1`,
   );
   if (row === undefined) throw changedMeanwhile(relation);
   return { place: await placeOf(relation, Number(row[0])), shown: String(row[1]) };

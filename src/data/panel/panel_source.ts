@@ -20,6 +20,8 @@ export interface PanelSource {
    * not count those. All other fields are null there. Default: none.
    */
   readonly seriesNames?: readonly string[];
+  /** By name, why a column that holds numbers is a group, for messages. */
+  readonly groupReasons?: ReadonlyMap<string, string> | undefined;
   /**
    * Reads the requested rows, fields and groups in blocks of `blockRows` times (the last one may be shorter). A new reading
    * ends the previous one.
@@ -103,7 +105,7 @@ export function asPanelSource(callee: string, input: PanelSource | Panel): Panel
 export function panelSource(panel: Panel): PanelSource {
   checkArgument("panelSource", panel, PANEL);
   checkPanel(panel);
-  const { rowCount, laneCount, symbols, time } = panel;
+  const { rowCount, laneCount, symbols, time, groupReasons } = panel;
   return checkingRequests({
     rowCount,
     laneCount,
@@ -112,6 +114,7 @@ export function panelSource(panel: Panel): PanelSource {
     fieldNames: [...panel.fields.keys()],
     groupNames: [...panel.groups.keys()],
     seriesNames: seriesOf(panel),
+    groupReasons,
     blocks: (request) => blocksOfPanel(panel, request),
     close: async () => {},
   });
@@ -133,14 +136,13 @@ const BLOCK_REQUEST: OptionKinds<BlockRequest> = {
 
 /** The same source; `blocks` refuses requests that it cannot satisfy. */
 export function checkingRequests(source: PanelSource): PanelSource {
-  const { fieldNames, groupNames, rowCount } = source;
+  const { rowCount } = source;
   const blocks = (given: BlockRequest) => {
     const request = checkedOptions("blocks", given, BLOCK_REQUEST);
     const { fields, groups, blockRows, rows } = request;
     for (const [name, value] of Object.entries({ fields, groups, blockRows }))
       checkArgument(`the option ${name}`, value, BLOCK_REQUEST[name as keyof BlockRequest]!);
-    requireAmong("field", fields, fieldNames);
-    requireAmong("group column", groups, groupNames);
+    requireColumns({ fields, groups }, source);
     if (rows) checkArgument("the option rows", rows, rowsWithin(rowCount));
     return source.blocks(request);
   };
@@ -160,8 +162,24 @@ function rowsWithin(rowCount: number): ArgumentKind {
   };
 }
 
-/** @throws DataError E350 if a name is not among those of the source. */
-export function requireAmong(
+/** @throws DataError E350 if the input lacks one of the columns. */
+export function requireColumns(
+  { fields, groups }: Pick<BlockRequest, "fields" | "groups">,
+  { fieldNames, groupNames, groupReasons }: Pick<PanelSource, "fieldNames" | "groupNames" | "groupReasons">,
+): void {
+  const group = fields.find((name) => !fieldNames.includes(name) && groupNames.includes(name));
+  if (group !== undefined) {
+    const reason = groupReasons?.get(group) ?? "it holds text";
+    throw columnMissing(
+      `the panel has no field ${group}, but a group column of that name`,
+      `${group} is a group because ${reason}`,
+    );
+  }
+  requireAmong("field", fields, fieldNames);
+  requireAmong("group column", groups, groupNames);
+}
+
+function requireAmong(
   kind: "field" | "group column",
   names: readonly string[],
   known: readonly string[],
@@ -169,7 +187,11 @@ export function requireAmong(
   const missing = names.find((name) => !known.includes(name));
   if (missing === undefined) return;
   const remedy = `it has ${known.join(", ") || "none"}; define ${missing} in the formula file with let, or add the column`;
-  throw new DataError("E350", `the panel has no ${kind} ${missing}`, remedy);
+  throw columnMissing(`the panel has no ${kind} ${missing}`, remedy);
+}
+
+function columnMissing(problem: string, remedy: string): DataError {
+  return new DataError("E350", problem, remedy);
 }
 
 async function* blocksOfPanel(panel: Panel, request: BlockRequest): AsyncGenerator<PanelBlock> {
@@ -211,10 +233,10 @@ export function seriesOf({ fields, present, seriesNames = [] }: Panel): string[]
 
 /** The whole source as one block, in memory. */
 export async function collectPanel(source: PanelSource): Promise<Panel> {
-  const { rowCount, laneCount, symbols, time, fieldNames, groupNames, seriesNames } = source;
+  const { rowCount, laneCount, symbols, time, fieldNames, groupNames, seriesNames, groupReasons } = source;
   for await (const block of source.blocks({ fields: fieldNames, groups: groupNames, blockRows: rowCount })) {
     const { fields, groups, present } = block;
-    return { rowCount, laneCount, time, symbols, fields, groups, present, seriesNames };
+    return { rowCount, laneCount, time, symbols, fields, groups, present, seriesNames, groupReasons };
   }
   throw new InternalError("a source without blocks");
 }

@@ -7,7 +7,7 @@
 import { queryRows } from "../duckdb/database.ts";
 import type { TextColumn } from "../duckdb/labels.ts";
 import { firstRowWhere, type InputColumn, type Relation } from "../duckdb/relation.ts";
-import { textAmongNumbers } from "../errors.ts";
+import { quoted, textAmongNumbers } from "../errors.ts";
 
 /** A field and its DOUBLE expression over `raw`, NULL for null. */
 export interface FieldRole {
@@ -22,6 +22,8 @@ export interface GroupRole extends TextColumn {
 export interface ColumnRoles {
   readonly fields: readonly FieldRole[];
   readonly groups: readonly GroupRole[];
+  /** By name, why a column that holds numbers is a group, for messages. */
+  readonly groupReasons: ReadonlyMap<string, string>;
 }
 
 /**
@@ -37,14 +39,18 @@ export async function assignRoles(relation: Relation): Promise<ColumnRoles> {
   );
   const fields: FieldRole[] = [];
   const groups: GroupRole[] = [];
+  const groupReasons = new Map<string, string>();
   for (const column of others) {
     const { name } = column;
     if (column.kind === "number") fields.push({ name, sql: numberSql(column) });
-    const { fieldSql = null, isGroup = false } = texts.get(column.id) ?? {};
+    const { fieldSql = null, isGroup = false, hasNumbers = false } = texts.get(column.id) ?? {};
     if (fieldSql !== null) fields.push({ name, sql: fieldSql });
     if (isGroup) groups.push(groupRole(column));
+    if (!isGroup || !hasNumbers) continue;
+    const { shown, place } = await firstText(relation, column);
+    groupReasons.set(name, `${quoted(shown)} in ${place} is no number: leave such cells empty`);
   }
-  return { fields, groups };
+  return { fields, groups, groupReasons };
 }
 
 /** The roles that columns may have, without reading their cells: text may be a field of numbers or true/false, and a group. */
@@ -58,7 +64,8 @@ export function possibleRoles(relation: Relation): ColumnRoles {
     return { name: column.name, sql };
   });
   const numberFields = numbers.map((column) => ({ name: column.name, sql: numberSql(column) }));
-  return { fields: [...numberFields, ...textFields], groups: texts.map(groupRole) };
+  const fields = [...numberFields, ...textFields];
+  return { fields, groups: texts.map(groupRole), groupReasons: new Map() };
 }
 
 /** DOUBLE expression of a text, NULL if it is not a number; DuckDB alone would read 20_5 as 205. */
@@ -93,6 +100,8 @@ function labelSql(column: InputColumn): string {
 interface TextRole {
   readonly fieldSql: string | null;
   readonly isGroup: boolean;
+  /** Whether some cells are numbers. */
+  readonly hasNumbers: boolean;
 }
 
 /** The roles of columns of text by their ids. */
@@ -114,7 +123,8 @@ async function rolesOfTexts(
   for (const [index, column] of columns.entries()) {
     const [valueCount, numberCount, booleanCount] = (row ?? []).slice(index * 3).map(Number);
     const fieldSql = await fieldOfText(relation, column, valueCount!, numberCount!, booleanCount!);
-    roles.set(column.id, { fieldSql, isGroup: fieldSql === null || valueCount === 0 });
+    const isGroup = fieldSql === null || valueCount === 0;
+    roles.set(column.id, { fieldSql, isGroup, hasNumbers: numberCount! > 0 });
   }
   return roles;
 }
@@ -131,9 +141,14 @@ async function fieldOfText(
   if (numberCount === valueCount) return `CAST(${text} AS DOUBLE)`;
   if (booleanCount === valueCount) return booleanSql(text);
   if (numberCount * 2 <= valueCount) return null;
-  const isText = `${text} IS NOT NULL AND ${textNumberSql(text)} IS NULL`;
-  const { place, shown } = await firstRowWhere(relation, isText, text);
+  const { place, shown } = await firstText(relation, column);
   throw textAmongNumbers(relation.file, column.name, shown, place);
+}
+
+/** The first cell that is not a number. */
+async function firstText(relation: Relation, column: InputColumn): Promise<{ place: string; shown: string }> {
+  const text = labelSql(column);
+  return await firstRowWhere(relation, `${text} IS NOT NULL AND ${textNumberSql(text)} IS NULL`, text);
 }
 
 function isBooleanSql(text: string): string {

@@ -127,7 +127,7 @@ export async function openSourceAs(
 
 /** Renames the columns of a file: with `{ close: "px_last" }`, `px_last` becomes `close`. */
 function renamed(source: PanelSource, path: string, rename: Readonly<Record<string, string>>): PanelSource {
-  const { fieldNames, groupNames } = source;
+  const { fieldNames, groupNames, groupReasons = new Map<string, string>() } = source;
   const columns = [...new Set([...fieldNames, ...groupNames])];
   checkRenames(path, rename, columns);
   const newNames = new Map(Object.entries(rename).map(([name, column]) => [column, name]));
@@ -149,6 +149,7 @@ function renamed(source: PanelSource, path: string, rename: Readonly<Record<stri
     ...source,
     fieldNames: fieldNames.map(nameOf),
     groupNames: groupNames.map(nameOf),
+    groupReasons: new Map([...groupReasons].map(([column, reason]) => [nameOf(column), reason])),
     blocks: read,
   };
 }
@@ -168,7 +169,13 @@ function checkRenames(
 async function addTables(source: PanelSource, path: string, options: ReadPanelOptions): Promise<PanelSource> {
   const { groups, series, symbolColumn, timeColumn } = options;
   const added = groups === undefined ? [] : await readGroupTable(groups, source, path, symbolColumn);
-  const withGroups = { ...source, groupNames: [...source.groupNames, ...added.map(({ name }) => name)] };
+  const names = added.map(({ name }) => name);
+  const reason = `columns of ${groups} are all groups: give numbers of each symbol as columns of the bars`;
+  const withGroups = {
+    ...source,
+    groupNames: [...source.groupNames, ...names],
+    groupReasons: new Map([...(source.groupReasons ?? []), ...names.map((name) => [name, reason] as const)]),
+  };
   const columns =
     series === undefined ? [] : await readSeriesTable(series, withGroups, path, timeColumn, symbolColumn);
   if (added.length === 0 && columns.length === 0) return source;
