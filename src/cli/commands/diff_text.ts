@@ -2,11 +2,16 @@ import type { DifferenceOrigin } from "../../difference/difference_origins.ts";
 import type { ProgramDifference, TracedDifference } from "../../difference/program_difference.ts";
 import type { ResultDifference } from "../../difference/result_difference.ts";
 import { counted } from "../../text/counted.ts";
+import { textWidth } from "../../text/text_width.ts";
+import { cutEnd } from "../terminal/one_line.ts";
 import { fittingTable } from "../terminal/text_table.ts";
 
-const FORMULA_CHARACTERS_MAX = 40;
-/** Of a longer formula that is shown from the middle on, what stands before the first difference. */
-const CHARACTERS_BEFORE = 12;
+/** Lengths to which formulas are cut; the first one whose table is as narrow as the terminal is taken. */
+const FORMULA_CHARACTERS = [40, 30, 20, 14, 12];
+/** From here on columns are left out as well, and below it names are cut. */
+const CHARACTERS_BESIDE_ALL = 20;
+/** Of a longer formula that is shown from the middle on, the share that stands before the first difference. */
+const SHARE_BEFORE = 0.3;
 const DOTS = "...";
 /** Names of factors of one side that are printed. */
 const NAMES_SHOWN_MAX = 20;
@@ -38,13 +43,13 @@ function namesText(names: readonly string[]): string {
 /** A difference of formulas for a terminal: the same, and where each difference begins. */
 export function programDifferenceText(result: ProgramDifference, width: number): string {
   const { differences } = result;
-  const rows = differences.flatMap(originRows);
+  const hasOrigins = differences.some(({ origins }) => (origins?.length ?? 0) > 0);
   const conditional = differences.filter(({ origins }) => origins?.length === 0).map(({ name }) => name);
   const leftOut = differences.filter(({ origins }) => origins === null).length;
   return [
     resultDifferenceText(result, width),
-    ...(rows.length === 0 ? [] : ["", "the smallest parts that differ though what they read is equal:"]),
-    ...(rows.length === 0 ? [] : [fittingTable(ORIGIN_HEADER, rows, { width, leastWanted: [8, 7, 6, 5] })]),
+    ...(hasOrigins ? ["", "the smallest parts that differ though what they read is equal:"] : []),
+    ...(hasOrigins ? [originTable(differences, width)] : []),
     ...differences.flatMap(moreOrigins),
     ...(conditional.length === 0 ? [] : [`only their conditions differ: ${conditional.join(", ")}`]),
     ...(leftOut === 0 ? [] : [`not looked into: ${counted(leftOut, "more factor")} (--select names some)`]),
@@ -64,17 +69,29 @@ function factorTable({ differences }: ResultDifference, width: number): string {
     valueText(first.a),
     valueText(first.b),
   ]);
-  return fittingTable(header, rows, { width, leastWanted: [5, 2, 3, 4] });
+  return fittingTable(header, rows, { width, cut: 0, leastWanted: [5, 2, 3, 4, [7, 8], 6] });
 }
 
 const ORIGIN_HEADER = ["factor", "a", "line:column", "b", "line:column", "cells", "first cell", "a", "b"];
 
-function originRows({ name, origins }: TracedDifference): (string | number)[][] {
+function originTable(differences: readonly TracedDifference[], width: number): string {
+  let table = "";
+  for (const charactersMax of FORMULA_CHARACTERS) {
+    const rows = differences.flatMap((difference) => originRows(difference, charactersMax));
+    const fit = charactersMax > CHARACTERS_BESIDE_ALL ? [] : [[7, 8], 6, 5, [2, 4]];
+    table = fittingTable(ORIGIN_HEADER, rows, { width, cut: 0, leastWanted: fit });
+    if (table.split("\n").every((line) => textWidth(line) <= width)) break;
+  }
+  return table;
+}
+
+function originRows({ name, origins }: TracedDifference, charactersMax: number): (string | number)[][] {
   return (origins ?? []).slice(0, ORIGINS_SHOWN_MAX).map(({ a, b, cellCount, first }: DifferenceOrigin) => {
-    const [formulaA, formulaB] = shortPair(a.formula, b.formula);
+    const [formulaA, formulaB] = shortPair(a.formula, b.formula, charactersMax);
     const [placeA, placeB] = [`${a.line}:${a.column}`, `${b.line}:${b.column}`];
     const cell = [`${first.time} ${first.symbol}`, valueText(first.a), valueText(first.b)];
-    return [name, formulaA, placeA, formulaB, placeB, cellCount, ...cell];
+    const shownName = charactersMax < CHARACTERS_BESIDE_ALL ? cutEnd(name, charactersMax) : name;
+    return [shownName, formulaA, placeA, formulaB, placeB, cellCount, ...cell];
   });
 }
 
@@ -84,21 +101,21 @@ function moreOrigins({ name, origins }: TracedDifference): string[] {
 }
 
 /** Two formulas on one line each; longer ones are cut so that their first difference is seen. */
-function shortPair(a: string, b: string): [string, string] {
+function shortPair(a: string, b: string, charactersMax: number): [string, string] {
   const [lineA, lineB] = [a, b].map((formula) => formula.replaceAll(/\s+/g, " ")) as [string, string];
   let same = 0;
   while (same < lineA.length && lineA[same] === lineB[same]) same++;
   // Where the end fits, it is shown whole.
-  const end = Math.max(lineA.length, lineB.length) + DOTS.length - FORMULA_CHARACTERS_MAX;
-  const from =
-    end <= DOTS.length || same <= FORMULA_CHARACTERS_MAX / 2 ? 0 : Math.min(same - CHARACTERS_BEFORE, end);
-  return [cut(lineA, from), cut(lineB, from)];
+  const end = Math.max(lineA.length, lineB.length) + DOTS.length - charactersMax;
+  const before = Math.floor(SHARE_BEFORE * charactersMax);
+  const from = end <= DOTS.length || same <= charactersMax / 2 ? 0 : Math.min(same - before, end);
+  return [cut(lineA, from, charactersMax), cut(lineB, from, charactersMax)];
 }
 
-function cut(line: string, from: number): string {
+function cut(line: string, from: number, charactersMax: number): string {
   const rest = `${from > 0 ? DOTS : ""}${line.slice(from)}`;
-  const isLong = rest.length > FORMULA_CHARACTERS_MAX;
-  return isLong ? `${rest.slice(0, FORMULA_CHARACTERS_MAX - DOTS.length)}${DOTS}` : rest;
+  const isLong = rest.length > charactersMax;
+  return isLong ? `${rest.slice(0, charactersMax - DOTS.length)}${DOTS}` : rest;
 }
 
 const valueText = (value: number | null) => (Object.is(value, -0) ? "-0" : String(value));

@@ -36,8 +36,8 @@ export interface Fit {
   readonly width: number;
   /** The column whose texts are cut first, as far as something of them stays. */
   readonly cut?: number;
-  /** What is then left out, the first of them first. */
-  readonly leastWanted: readonly number[];
+  /** What is then left out, the first of them first; columns of a list together. */
+  readonly leastWanted: readonly (number | readonly number[])[];
 }
 
 /** The same within the width of a line, as far as that is possible. */
@@ -57,7 +57,8 @@ export function fittingTable(
     return Math.max(0, used - width);
   };
   const slack = cut === undefined ? 0 : Math.max(0, widths[cut]! - CUT_WIDTH_MIN);
-  for (const column of leastWanted) if (excess() > slack) kept.delete(column);
+  for (const least of leastWanted)
+    if (excess() > slack) for (const column of [least].flat()) kept.delete(column);
   const cutWidth = cut === undefined ? 0 : widths[cut]! - Math.min(excess(), slack);
   const columns = [...kept];
   const shown = rows.map((row) =>
