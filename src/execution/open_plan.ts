@@ -16,8 +16,10 @@ export interface BlockRunOptions extends SelectionOptions {
 export interface OpenPlan {
   /** Start of the next block, provided that all blocks so far succeed: at first row 0 and generation 0. */
   readonly next: Position;
-  /** How often blocks were taken back, by an abort or a failure. */
-  readonly interruptions: number;
+  /** Why the plan cannot run any more; null while it can. */
+  readonly refusal: Error | null;
+  /** Whether nodes that rest would lose a row in the next block: `BlockRunOptions.endsRest` runs what they have missed. */
+  readonly isRestDue: boolean;
   /** Measured ns of each node, summed over its parts and over all runs. */
   readonly nodeNs: Float64Array;
 
@@ -28,7 +30,7 @@ export interface OpenPlan {
    * takes back the blocks behind it as well; these reject with E412. If they are more than `Plan.undoBlocks`, the plan
    * cannot run any more.
    *
-   * @throws UsageError E515 if a user's operator throws; ResourceError E402 if an operator ends its thread twice in a
+   * @throws UsageError E515 if a user's operator throws, or has lost rows for that (`SelectionOptions.mayLose`); ResourceError E402 if an operator ends its thread twice in a
    *   row, or the plan two threads that load it, E403 if the threads are lost, E404, E410 if the pool or the plan is
    *   closed meanwhile, E412 if an earlier block failed or was aborted while this one was under way; InternalError if another operator
    *   throws; the signal's reason when it is aborted.
@@ -37,6 +39,9 @@ export interface OpenPlan {
 
   /** Resolves when a block can begin at once, or never will. */
   room(): Promise<void>;
+
+  /** Whether so many blocks are under way, none of them taken back, and another one can begin at once. */
+  canFollow(count: number): boolean;
 
   /**
    * What a run of a block that starts at this row would do after the blocks under way; null where all nodes run. Reused

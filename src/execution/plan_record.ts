@@ -74,7 +74,7 @@ export class PlanRecord implements OpenPlan {
   /** Numbers wrap around: records carry them as Int32. */
   #nextNumber: number;
   /** How often blocks were taken back: those that wait for their turn are then out of order. */
-  interruptions = 0;
+  #interruptions = 0;
   /** Blocks that have ended. */
   #endedCount = 0;
   /** Runs that wait for room, and when the last of them has begun. */
@@ -82,13 +82,12 @@ export class PlanRecord implements OpenPlan {
   #lastTurn: Promise<void> = Promise.resolve();
   /** The position after the last successful block. */
   #settled = START;
-  /** First row of the last block that was begun, successful or not. */
+  /** The largest first row of a block that was begun, successful or not: nodes may have advanced up to it. */
   #begunRow: number | null = null;
   /** True once a run did not finish: nodes may have stopped between rows, until they are needed again. */
   #wasInterrupted = false;
   readonly #underWay: RunUnderWay[] = [];
-  /** Why the plan cannot run any more. */
-  #refusal: Error | null = null;
+  refusal: Error | null = null;
   /** Threads that were lost while they loaded the plan. */
   #lostLoads = 0;
   #closed: Promise<void> | null = null;
@@ -106,8 +105,7 @@ export class PlanRecord implements OpenPlan {
     this.#starts = createNodeStarts(nodes.length);
     this.#ended = new Int32Array(new SharedArrayBuffer(nodes.length * Int32Array.BYTES_PER_ELEMENT));
     this.#ended.fill(firstNumber);
-    const isConditional = nodes.some(({ conditions }) => conditions !== null);
-    this.#catchUp = isConditional ? new CatchUp(data.plan) : null;
+    this.#catchUp = nodes.some(({ conditions }) => conditions !== null) ? new CatchUp(data.plan) : null;
   }
 
   get next(): Position {
@@ -127,12 +125,12 @@ export class PlanRecord implements OpenPlan {
   }
 
   async run(block: Block, { signal, ...options }: BlockRunOptions = {}): Promise<void> {
-    const interruptions = this.interruptions;
+    const interruptions = this.#interruptions;
     const pass = this.#waitCount > 0 || this.#mustWait() ? await this.#awaitTurn() : null;
     let run: RunUnderWay;
     try {
-      if (this.#refusal) throw this.#refusal;
-      if (this.interruptions > interruptions) throw planInterrupted();
+      if (this.refusal) throw this.refusal;
+      if (this.#interruptions > interruptions) throw planInterrupted();
       signal?.throwIfAborted();
       checkBlock(block, this.#limits);
       run = this.#submit(block, options);
@@ -161,6 +159,14 @@ export class PlanRecord implements OpenPlan {
       this.#waitCount--;
       resolve();
     };
+  }
+
+  canFollow(count: number): boolean {
+    return this.#underWay.length === count && !this.#mustWait();
+  }
+
+  get isRestDue(): boolean {
+    return this.#catchUp?.isRestDue(this.next.row) ?? false;
   }
 
   async room(): Promise<void> {
@@ -211,9 +217,8 @@ export class PlanRecord implements OpenPlan {
   }
 
   openMessage(executorCount: number): MainToScheduler {
-    const nodes = scheduledNodes(this.#data);
     const queue = queueLimits(this.#data.plan, executorCount);
-    return { kind: "opened", plan: this.id, nodes, nodeNs: this.nodeNs, queue };
+    return { kind: "opened", plan: this.id, nodes: scheduledNodes(this.#data), nodeNs: this.nodeNs, queue };
   }
 
   /** Keeps the first failure of a part of a run; the scheduler reports when the run has failed. */
@@ -230,7 +235,11 @@ export class PlanRecord implements OpenPlan {
     // The end of an aborted run may have been on its way: its block does not count, since its caller runs it again.
     if (end.kind !== "finished" || run.isTakenBack) this.#wasInterrupted = true;
     if (end.kind !== "finished") this.#failRun(run, end);
-    else if (!run.isTakenBack) this.#finish(run);
+    else if (!run.isTakenBack) {
+      this.#settled = this.#positionAfter(run.block);
+      this.#endedCount++;
+      run.result.resolve();
+    }
     run.ended.resolve();
     this.#host.noteEnd(this);
   }
@@ -241,7 +250,7 @@ export class PlanRecord implements OpenPlan {
   noteLostLoad(): void {
     this.#lostLoads++;
     if (this.isLoadable) return;
-    this.#refusal ??= loadLoss(this.#data);
+    this.refusal ??= loadLoss(this.#data);
     this.#cancelAll();
   }
 
@@ -269,7 +278,7 @@ export class PlanRecord implements OpenPlan {
 
   /** The threads will report nothing any more. */
   abandon(reason: Error): void {
-    this.#refusal ??= reason;
+    this.refusal ??= reason;
     for (const run of this.#underWay.splice(0)) {
       run.result.reject(reason);
       run.ended.resolve();
@@ -279,7 +288,7 @@ export class PlanRecord implements OpenPlan {
 
   /** True while a requested run must not begin. */
   #mustWait(): boolean {
-    if (this.#refusal) return false;
+    if (this.refusal) return false;
     return this.#isInterrupted || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
   }
 
@@ -293,7 +302,7 @@ export class PlanRecord implements OpenPlan {
     const positions = this.#catchUp?.positions() ?? null;
     const endRow = block.firstRow + block.rowCount;
     if (selection) this.#catchUp!.commit(selection, block.firstRow, endRow, options.addsRemainingNodes);
-    this.#begunRow = block.firstRow;
+    this.#begunRow = Math.max(this.#begunRow ?? 0, block.firstRow);
     const number = this.#nextNumber;
     this.#nextNumber = (number + 1) | 0;
     const isPartial = selection !== null && !runsWhole(selection, block.firstRow);
@@ -321,20 +330,14 @@ export class PlanRecord implements OpenPlan {
     return run;
   }
 
-  #finish({ block, result }: RunUnderWay): void {
-    this.#settled = this.#positionAfter(block);
-    this.#endedCount++;
-    result.resolve();
-  }
-
   #failRun(run: RunUnderWay, end: Exclude<RunEnd, { kind: "finished" }>): void {
     const { result, failure } = run;
     if (end.kind === "cancelled")
-      result.reject(this.#refusal ?? new InternalError("a run was cancelled without a cause"));
+      result.reject(this.refusal ?? new InternalError("a run was cancelled without a cause"));
     else if (end.reason === "executor") result.reject(threadLoss(this.#data, end.node));
     else result.reject(partFailure(this.#data, end.node, failure));
     if (run.isTakenBack) return;
-    this.interruptions++;
+    this.#interruptions++;
     // A block that was submitted while this end was on its way is not cancelled yet.
     const [next] = this.#underWay;
     if (next) this.#takeBack(next, this.#interruption(1 + this.#underWay.length));
@@ -346,7 +349,7 @@ export class PlanRecord implements OpenPlan {
     const behind = this.#underWay.slice(this.#underWay.indexOf(first));
     if (first.isTakenBack || behind[0] !== first) return;
     const interruption = this.#interruption(behind.length);
-    this.interruptions++;
+    this.#interruptions++;
     for (const run of behind) {
       if (!run.isTakenBack) run.result.reject(run === first ? reason : interruption);
       run.isTakenBack = true;
@@ -358,18 +361,18 @@ export class PlanRecord implements OpenPlan {
   /** Why runs behind the first of these are taken back: nodes may have advanced to later blocks. */
   #interruption(runCount: number): Error {
     const reason = planInterrupted();
-    if (runCount > 1 + this.#data.plan.undoBlocks) this.#refusal ??= reason;
-    return this.#refusal ?? reason;
+    if (runCount > 1 + this.#data.plan.undoBlocks) this.refusal ??= reason;
+    return this.refusal ?? reason;
   }
 
   #cancelAll(): void {
-    for (const { result } of this.#underWay) result.reject(this.#refusal);
+    for (const { result } of this.#underWay) result.reject(this.refusal);
     const [first] = this.#underWay;
-    if (first) this.#takeBack(first, this.#refusal);
+    if (first) this.#takeBack(first, this.refusal);
   }
 
   async #close(reason = planClosed() as Error): Promise<void> {
-    this.#refusal ??= reason;
+    this.refusal ??= reason;
     this.#cancelAll();
     await this.idle();
     this.#host.release(this);
@@ -386,7 +389,7 @@ export class PlanRecord implements OpenPlan {
 
   #expectIdle(): void {
     if (this.#underWay.length > 0) throw new InternalError("a run of the plan is under way");
-    if (this.#refusal) throw this.#refusal;
+    if (this.refusal) throw this.refusal;
   }
 }
 

@@ -48,7 +48,7 @@ export interface LiveRunOptions {
   readonly signal?: AbortSignal | undefined;
   /** `next`: the row after the last one; `again`: the last row over other input; `rest`: what the last run left out. */
   readonly row: "next" | "again" | "rest";
-  /** Recursions that have missed rows run them, whether they are wanted or not. */
+  /** Only recursions run, those that have missed rows, with what they read. */
   readonly endsRest?: boolean;
 }
 
@@ -154,7 +154,8 @@ export class LivePlan {
   predictMs(gates: readonly boolean[], row: "next" | "again"): number {
     const { openPlan } = this.evaluation;
     const firstRow = row === "next" ? openPlan.next.row : openPlan.next.row - 1;
-    return this.latency.predictMs(openPlan.preview(firstRow, { conditions: gates }), firstRow);
+    const selection = openPlan.preview(firstRow, { conditions: gates, mayLose: true });
+    return this.latency.predictMs(selection, firstRow);
   }
 
   /** For each node the generation of its carried values before a row: the next one, or the one `rowsBack` before it. */
@@ -169,10 +170,13 @@ export class LivePlan {
     return this.evaluation.plan.nodes.some(mayRest);
   }
 
-  /** Runs a staged row, and begins at once if fewer than `OVERLAPPING_BLOCKS_MAX` are under way. @throws as `OpenPlan.run`. */
+  /**
+   * Runs a staged row, and begins at once if fewer than `OVERLAPPING_BLOCKS_MAX` are under way. Recursions that are not
+   * wanted are left out, even if they lose rows: end their rest before (`OpenPlan.isRestDue`). @throws as `OpenPlan.run`.
+   */
   async run({ gates, slot, signal, row, endsRest }: LiveRunOptions): Promise<RunAccount> {
     const { openPlan } = this.evaluation;
-    const options = { conditions: gates, addsRemainingNodes: row === "rest", endsRest };
+    const options = { conditions: gates, addsRemainingNodes: row === "rest", endsRest, mayLose: true };
     const rowsBack = row === "next" ? 0 : 1;
     const firstRow = openPlan.next.row - rowsBack;
     const count = generationsOf(this.evaluation.plan);

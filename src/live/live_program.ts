@@ -209,6 +209,7 @@ export class LiveProgram {
 
   /** Stages a row and runs it alone. @throws as `RowRunner.run`. */
   async runAlone(row: InputRow, call: LiveCall): Promise<RowRun> {
+    if (this.plan.evaluation.openPlan.isRestDue) await this.runner.endRest(0);
     this.stage(0, row, call);
     return await this.run(call, 0);
   }

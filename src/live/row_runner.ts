@@ -101,16 +101,30 @@ export class RowRunner {
     const { gates } = this.#plan;
     for (let count = 0; count < gates.length && !mustStop(); count++) {
       this.#lastGate = (this.#lastGate + 1) % gates.length;
-      const one = gates.map((_, gate) => gate === this.#lastGate);
-      await this.#plan.run({ gates: one, slot, row: "rest" });
+      await this.#tryRest(slot, false, this.#lastGate);
     }
   }
 
-  /** Runs the rows that recursions have missed: their carried values are then those before the next row. */
-  async endRest(slot: number): Promise<void> {
+  /**
+   * Runs the rows that recursions have missed: their carried values are then those before the next row. If that fails,
+   * condition by condition: where one of them fails no other one loses rows, and only pushes that want it fail.
+   */
+  async endRest(slot: number, mustStop: () => boolean = () => false): Promise<void> {
     if (!this.#plan.mayRest || this.#plan.rowCount === 0) return;
-    const gates = this.#plan.gates.map(() => false);
-    await this.#plan.run({ gates, slot, row: "rest", endsRest: true });
+    if (await this.#tryRest(slot, true)) return;
+    for (let gate = 0; gate < this.#plan.gates.length && !mustStop(); gate++)
+      await this.#tryRest(slot, true, gate);
+  }
+
+  /** Runs what all gates, or one, have left out, or recursions alone; false if it failed. */
+  async #tryRest(slot: number, endsRest: boolean, only: number | null = null): Promise<boolean> {
+    const gates = this.#plan.gates.map((_, gate) => only === null || gate === only);
+    try {
+      await this.#plan.run({ gates, slot, row: "rest", endsRest });
+      return true;
+    } catch {
+      return false;
+    }
   }
 
   async #complete({ call, slot }: UnfinishedRow): Promise<void> {

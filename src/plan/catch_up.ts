@@ -1,5 +1,6 @@
 import { WORD_BITS } from "../dag/dag.ts";
 import { InternalError } from "../errors.ts";
+import { operatorFailed } from "../operator/transfer.ts";
 import { mayRest, type Plan, type PlanNode } from "./plan.ts";
 
 /** What the nodes of a plan do in one run, by node id. */
@@ -37,8 +38,10 @@ export const POSITIONS = 3;
 export interface SelectionOptions {
   /** The block has run under other conditions, over the same input: only nodes that were left out then run. */
   readonly addsRemainingNodes?: boolean | undefined;
-  /** All nodes run that have to run every row. */
+  /** Of the nodes that the conditions need only those run that may rest, with what they read. */
   readonly endsRest?: boolean | undefined;
+  /** Nodes that may rest do so even where they lose a row: the caller ends their rest before (`isRestDue`), if it can. */
+  readonly mayLose?: boolean | undefined;
 }
 
 /**
@@ -48,10 +51,11 @@ export interface SelectionOptions {
  * from other conditional nodes: they were needed whenever it was, and replay at least the same rows. After a longer gap
  * it starts `catchUpRows` rows early, with its windows rebuilt. `catchUpRows` is at most `replayRows`, so no node
  * starts before row 0; windows that reach beyond it find the nulls of the empty arena. Nodes that have to run every row
- * are selected before they have missed more than `replayRows`, with all that they read.
+ * are selected before they have missed more than `replayRows`, with all that they read, unless the block may lose them.
  */
 export class CatchUp {
   readonly #nodes: readonly PlanNode[];
+  readonly #tasks: Plan["tasks"];
   readonly #blockRows: number;
   /** The distinct sets of conditions, and for each node the index of its own. */
   readonly #sets: readonly (readonly number[])[];
@@ -67,10 +71,11 @@ export class CatchUp {
   readonly #generations: Float64Array;
   readonly #selection: NodeSelection;
 
-  constructor({ nodes, blockRows }: Pick<Plan, "nodes" | "blockRows">) {
+  constructor({ nodes, tasks, blockRows }: Pick<Plan, "nodes" | "tasks" | "blockRows">) {
     const ids = new Map<string, number>();
     const sets: (readonly number[])[] = [];
     this.#nodes = nodes;
+    this.#tasks = tasks;
     this.#blockRows = blockRows;
     this.#setOfNode = Int32Array.from(nodes, ({ conditions }) => {
       if (conditions === null) return ALWAYS;
@@ -103,10 +108,11 @@ export class CatchUp {
   select(
     areTrue: readonly boolean[] | null,
     firstRow: number,
-    { addsRemainingNodes = false, endsRest = false }: SelectionOptions = {},
+    { addsRemainingNodes = false, endsRest = false, mayLose = false }: SelectionOptions = {},
   ): NodeSelection {
     this.#decideSets(areTrue);
-    this.#chooseNodes(firstRow, endsRest);
+    this.#chooseNodes(endsRest);
+    this.#addDueNodes(firstRow, mayLose);
     const { isRun, startRows, isRebuilt, generations } = this.#selection;
     for (let id = 0; id < isRun.length; id++) {
       const set = this.#setOfNode[id]!;
@@ -124,6 +130,7 @@ export class CatchUp {
    * The selected block, from `firstRow` to before `endRow`, runs. If it is interrupted, `restore` the positions before.
    *
    * @param addsRemainingNodes as for `select`
+   * @throws UsageError E515 for a node that lost rows since it failed in one (`SelectionOptions.mayLose`)
    */
   commit(
     { isRun, startRows, generations }: NodeSelection,
@@ -131,6 +138,7 @@ export class CatchUp {
     endRow: number,
     addsRemainingNodes = false,
   ): void {
+    this.#expectRowsKept(isRun, firstRow);
     for (let id = 0; id < isRun.length; id++) {
       if (isRun[id] === 1) {
         this.#currentRows[id] = endRow;
@@ -179,21 +187,52 @@ export class CatchUp {
     this.#stateRows.set(positions.subarray(2 * length));
   }
 
-  /** The nodes that the sets need, and those that have to run every row where they must not miss another block. */
-  #chooseNodes(firstRow: number, endsRest: boolean): void {
+  /** Whether a node that rests would lose a row if it missed another block. */
+  isRestDue(firstRow: number): boolean {
+    return this.#nodes.some((node, id) => {
+      return mayRest(node) && this.#isDue(id, firstRow) && !this.#isLost(id, firstRow);
+    });
+  }
+
+  /** @throws UsageError E515 for a node that cannot run: it failed in rows that nothing needed, and these are gone. */
+  #expectRowsKept(isRun: Uint8Array, firstRow: number): void {
+    const lost = isRun.findIndex((one, id) => one === 1 && this.#isLost(id, firstRow));
+    if (lost < 0) return;
+    const names = this.#nodes[lost]!.tasks.map((task) => this.#tasks[task]!.operator);
+    const what = `${[...new Set(names)].join(", ")}, or what it reads,`;
+    throw operatorFailed(`${what} failed in a row that nothing needed then and that is gone`, undefined);
+  }
+
+  #chooseNodes(endsRest: boolean): void {
+    const { isRun } = this.#selection;
+    for (let id = 0; id < isRun.length; id++) {
+      const set = this.#setOfNode[id]!;
+      const isLeftOut = set !== ALWAYS && endsRest && !mayRest(this.#nodes[id]!);
+      isRun[id] = set === ALWAYS ? 1 : isLeftOut ? 0 : this.#isSetNeeded[set]!;
+    }
+  }
+
+  /** Those that have to run every row and must not miss another block, with all that they read. */
+  #addDueNodes(firstRow: number, mayLose: boolean): void {
     const { isRun } = this.#selection;
     let hasMore = false;
     for (let id = isRun.length - 1; id >= 0; id--) {
-      const set = this.#setOfNode[id]!;
-      isRun[id] = set === ALWAYS ? 1 : this.#isSetNeeded[set]!;
-      if (isRun[id] === 1 || this.#nodes[id]!.catchUpRows !== null) continue;
-      const missedRows = firstRow - this.#currentRows[id]!;
-      if (!endsRest && missedRows + this.#blockRows <= this.#nodes[id]!.replayRows) continue;
+      if (isRun[id] === 1 || (mayLose && mayRest(this.#nodes[id]!)) || !this.#isDue(id, firstRow)) continue;
       isRun[id] = 1;
       hasMore = true;
     }
     for (let id = isRun.length - 1; hasMore && id >= 0; id--)
       if (isRun[id] === 1) for (const input of this.#nodes[id]!.inputs) isRun[input] = 1;
+  }
+
+  #isDue(id: number, firstRow: number): boolean {
+    const { catchUpRows, replayRows } = this.#nodes[id]!;
+    return catchUpRows === null && firstRow - this.#currentRows[id]! + this.#blockRows > replayRows;
+  }
+
+  #isLost(id: number, firstRow: number): boolean {
+    const node = this.#nodes[id]!;
+    return mayRest(node) && firstRow - this.#currentRows[id]! > node.replayRows;
   }
 
   #startRow(id: number, firstRow: number): number {

@@ -177,8 +177,24 @@ describe("a recursion", () => {
     expect(startsOf(until100, 165)).toEqual([null, null, null, null]);
   });
 
-  test("runs at once where its rest ends", () => {
-    expect(startsOf(until100, 130, { endsRest: true })).toEqual([100, 100, 100, null]);
+  test("runs at once where its rest ends, with what it reads and nothing else", () => {
+    const all = { endsRest: true };
+    expect(startsOf((row) => [row < 100 || row === 130], 130, all)).toEqual([100, 100, 100, null]);
+    expect(startsOf(until100, 130, all)).toEqual([null, null, null, null]);
+  });
+
+  test("loses rows where its caller lets it, and cannot run then", () => {
+    const catchUp = runUpTo(164, plan, until100);
+    expect([163, 164].map((row) => catchUp.isRestDue(row))).toEqual([false, true]);
+    for (const row of [164, 165]) {
+      const rests = catchUp.select([false], row, { mayLose: true });
+      expect([mean, inner, ema, rank].map((id) => rests.isRun[id])).toEqual([0, 0, 0, 0]);
+      catchUp.commit(rests, row, row + 1);
+    }
+    expect(catchUp.isRestDue(166)).toBe(false);
+    expect(() => catchUp.commit(catchUp.select([true], 166), 166, 167)).toThrow(
+      "E515 ts_mean, or what it reads, failed in a row that nothing needed then and that is gone",
+    );
   });
 
   test("that no budget may skip runs in every row", () => {

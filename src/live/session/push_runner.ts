@@ -8,7 +8,7 @@ import { CATCH_UP_DEFAULT, type PushOptions } from "../options.ts";
 import type { LateRow, LiveRow } from "../row.ts";
 import type { RowRun } from "../row_runner.ts";
 import type { Turn } from "./session_queue.ts";
-import type { BegunRow, SessionRows } from "./session_rows.ts";
+import type { BegunRow, RowEvents, SessionRows } from "./session_rows.ts";
 
 /** A row and how it was run. */
 export interface RanRow {
@@ -53,9 +53,15 @@ export class PushRunner {
     const table = tables.begin(rows.length);
     let last: Promise<RanRow | null> = Promise.resolve(null);
     let [hasBegun, hasFailed] = [false, false];
-    const mayBegin = () => {
-      turn.throwIfTakenBack();
-      if (hasFailed) throw barTakenBack();
+    const events: RowEvents = {
+      mayBegin: () => {
+        turn.throwIfTakenBack();
+        if (hasFailed) throw barTakenBack();
+      },
+      isTakenBack: () => {
+        hasFailed = true;
+        turn.takeBackLater();
+      },
     };
     try {
       for (const row of rows) {
@@ -63,11 +69,8 @@ export class PushRunner {
         const runOptions = { signal, budgetMs: overlaps ? null : leftMs(), late, isRevision };
         const begun = isRevision
           ? await this.#rows.revise(row, call, runOptions)
-          : await this.#rows.begin(row, call, runOptions, mayBegin);
+          : await this.#rows.begin(row, call, runOptions, events);
         hasBegun = true;
-        begun.ran.catch(() => {
-          hasFailed = true;
-        });
         last = suppressUnhandled(this.#append(table, row, begun, last, turn));
       }
       if (overlaps) turn.pass();

@@ -14,7 +14,7 @@ import type { LiveRow } from "../row.ts";
 import { PushRunner, type RanRow } from "./push_runner.ts";
 import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
-import { type SavedProgress, SessionRows } from "./session_rows.ts";
+import { type RowEvents, type SavedProgress, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
 import { explainNewest } from "./why_newest.ts";
 import { preTouchYoungGeneration } from "./young_generation.ts";
@@ -25,6 +25,9 @@ const WARM_UP_ROWS = 3;
 /** Tables that are built before the first push: V8 compiles functions after some hundred calls. */
 const WARM_UP_TABLES_MAX = 256;
 const WARM_UP_MS_MAX = 100;
+
+/** Events of a row before the first push: nothing is ahead of it or behind it. */
+const ALONE: RowEvents = { mayBegin: () => {}, isTakenBack: () => {} };
 
 /**
  * A program that is open for live use: rows come one by one and operators keep their state. Calls are executed in order;
@@ -254,7 +257,7 @@ export class LiveSession {
     const call = this.#current.params.of(undefined);
     let last: RanRow | null = null;
     for (const row of this.#rowsOf(panel)) {
-      const begun = await this.#rows.begin(row, call, { signal }, () => {});
+      const begun = await this.#rows.begin(row, call, { signal }, ALONE);
       last = { row, slot: begun.slot, run: await begun.ran };
       this.#rows.release(begun.slot);
     }
@@ -300,6 +303,7 @@ export class LiveSession {
     this.#current.tables.reclaimAll();
     const work = async (turn: Turn): Promise<LiveRow> => {
       this.#expectOpen();
+      if (this.#rows.refusal !== null) throw this.#rows.refusal;
       turn.throwIfTakenBack();
       this.#parts.host.budget.expectProcess();
       if (isRevision && this.#parts.options.revisable !== true) throw notRevisable();

@@ -12,7 +12,7 @@ export interface Turn {
   /** Whether there are later calls, and whether one of them has not begun. */
   hasLater(): boolean;
   hasWaiting(): boolean;
-  /** Takes back all later calls that follow. */
+  /** Takes back all later calls that follow, but for those that were called when this one was aborted already. */
   takeBackLater(): void;
   /** @throws ResourceError E413 if an earlier call has taken this one back. */
   throwIfTakenBack(): void;
@@ -20,6 +20,9 @@ export interface Turn {
 
 interface PendingCall {
   readonly follows: boolean;
+  readonly signal: AbortSignal | undefined;
+  /** Calls ahead that were aborted when this one was called: its caller knows that they do not count. */
+  readonly abortedAhead: readonly PendingCall[];
   hasBegun: boolean;
   isTakenBack: boolean;
 }
@@ -52,7 +55,8 @@ export class SessionQueue {
     follows: boolean,
     work: (turn: Turn) => Promise<T>,
   ): Promise<T> {
-    const call: PendingCall = { follows, hasBegun: false, isTakenBack: false };
+    const abortedAhead = this.#pending.filter((ahead) => ahead.signal?.aborted);
+    const call: PendingCall = { follows, signal, abortedAhead, hasBegun: false, isTakenBack: false };
     const [passed, earlier] = [this.#passed, this.#ended];
     const { promise: passing, resolve: pass } = Promise.withResolvers<unknown>();
     const { promise: ending, resolve: end } = Promise.withResolvers<unknown>();
@@ -73,7 +77,12 @@ export class SessionQueue {
       hasLater: () => this.#behind(call).length > 0,
       hasWaiting: () => this.#behind(call).some(({ hasBegun }) => !hasBegun),
       takeBackLater: () => {
-        for (const later of this.#behind(call)) if (later.follows) later.isTakenBack = true;
+        const takenBack = [call];
+        for (const later of this.#behind(call)) {
+          if (!later.follows || takenBack.every((ahead) => later.abortedAhead.includes(ahead))) continue;
+          later.isTakenBack = true;
+          takenBack.push(later);
+        }
       },
       throwIfTakenBack: () => {
         if (call.isTakenBack) throw barTakenBack();

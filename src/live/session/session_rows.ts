@@ -1,6 +1,7 @@
 import { formatTime } from "../../data/time/time_text.ts";
 import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
+import type { OpenPlan } from "../../execution/open_plan.ts";
 import { isInterruption } from "../../execution/plan_failures.ts";
 import { barTakenBack, nothingToRevise, sessionClosed, timeNotAfter, timeNotNewest } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
@@ -32,6 +33,15 @@ interface RowUnderWay {
   readonly slot: number;
   /** Resolves when the row has ended or is taken back. */
   readonly ended: Promise<void>;
+  readonly isTakenBack: () => void;
+}
+
+/** What the push of a row says and learns about it. */
+export interface RowEvents {
+  /** Throws if the row must not begin any more. */
+  readonly mayBegin: () => void;
+  /** The row, or one ahead of it, has failed or was aborted: it does not count. */
+  readonly isTakenBack: () => void;
 }
 
 /** The progress of a session: its program, its newest row and the retained rows. */
@@ -44,10 +54,6 @@ export class SessionRows {
   #newest: Pick<RowUnderWay, "call" | "slot"> | null = null;
   /** Rows that have begun and not ended, in order. */
   readonly #underWay: RowUnderWay[] = [];
-  /** `OpenPlan.interruptions` as far as rows under way have been taken back for them. */
-  #interruptions = 0;
-  /** Resolves when no row that was taken back runs any more. */
-  #interrupted: Promise<void> = Promise.resolve();
   /** Slots to be used next, in this order: that of the newest row comes last. */
   #freeSlots: number[] = [...SLOTS];
   #slotFreed = Promise.withResolvers<void>();
@@ -76,27 +82,31 @@ export class SessionRows {
     return this.#failure;
   }
 
+  /** Why no row can be run; null if rows can. An update may mend it if the session can go on. */
+  get refusal(): unknown {
+    return this.#failure ?? this.#openPlan.refusal;
+  }
+
   /**
    * Stages the next row and begins to run it, when fewer than `OVERLAPPING_BLOCKS_MAX` rows are under way. Await rows in
    * order; then `release` their slots.
-   *
-   * @param mayBegin throws if the row must not begin any more
    */
   async begin(
     row: InputRow,
     call: LiveCall,
     options: Partial<RunRowOptions>,
-    mayBegin: () => void,
+    { mayBegin, isTakenBack }: RowEvents,
   ): Promise<BegunRow> {
-    await unlessAborted(this.#room(options.signal), options.signal);
-    if (this.#failure !== null) throw this.#failure;
+    // Rows may be taken back between the last look for room and this one.
+    do await unlessAborted(this.#room(options.signal), options.signal);
+    while (this.refusal === null && !this.#hasRoom);
+    if (this.refusal !== null) throw this.refusal;
     mayBegin();
-    this.#expectInOrder();
     const slot = this.#freeSlots.shift()!;
     if (this.#underWay.length === 0) this.#addPoint();
     this.#current.stage(slot, row, call);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const underWay: RowUnderWay = { row, call, slot, ended };
+    const underWay: RowUnderWay = { row, call, slot, ended, isTakenBack };
     const running = this.#current.run(call, slot, options);
     this.#underWay.push(underWay);
     return { slot, ran: suppressUnhandled(this.#complete(underWay, running).finally(end)) };
@@ -112,32 +122,30 @@ export class SessionRows {
   async #room(signal: AbortSignal | undefined): Promise<void> {
     while (this.#underWay.length > (this.#needsRecursions ? 0 : OVERLAPPING_BLOCKS_MAX - 1))
       await this.#underWay[0]!.ended;
-    await this.#interrupted;
+    // What runs was taken back, or was begun for a row that was aborted then.
+    if (!this.#isInOrder) await this.#openPlan.idle();
     signal?.throwIfAborted();
-    if (this.#underWay.length === 0) await this.#waitedFor(this.#current.runner.finish());
+    if (this.#underWay.length === 0) await this.#current.runner.finish();
     signal?.throwIfAborted();
-    if (this.#needsRecursions) await this.#waitedFor(this.#endRest());
+    if (this.#needsRecursions) await this.#endRest(() => signal?.aborted === true);
+    signal?.throwIfAborted();
     while (this.#freeSlots.length === 0) {
       this.#slotFreed = Promise.withResolvers();
       await this.#slotFreed.promise;
     }
   }
 
-  /** The row behind waits for it too, if this one is aborted meanwhile. */
-  async #waitedFor(work: Promise<void>): Promise<void> {
-    const waited = suppressUnhandled(work);
-    this.#interrupted = waited.catch(() => {});
-    await waited;
+  get #hasRoom(): boolean {
+    return this.#isInOrder && this.#freeSlots.length > 0;
   }
 
-  /** @throws ResourceError E413 if the plan has taken back a row ahead, and that row's push does not know it yet. */
-  #expectInOrder(): void {
-    if (this.#underWay.length === 0) this.#interruptions = this.#planInterruptions;
-    else if (this.#interruptions !== this.#planInterruptions) throw barTakenBack();
+  /** Whether the plan runs the rows under way and nothing else: the next row is then the one behind them. */
+  get #isInOrder(): boolean {
+    return this.#openPlan.canFollow(this.#underWay.length);
   }
 
-  get #planInterruptions(): number {
-    return this.#current.plan.evaluation.openPlan.interruptions;
+  get #openPlan(): OpenPlan {
+    return this.#current.plan.evaluation.openPlan;
   }
 
   async #complete(underWay: RowUnderWay, running: Promise<RowRun>): Promise<RowRun> {
@@ -152,18 +160,18 @@ export class SessionRows {
       return run;
     } catch (error) {
       this.#takeBack(underWay);
-      throw isInterruption(error) ? barTakenBack() : error;
+      throw isInterruption(error) ? (this.refusal ?? barTakenBack()) : error;
     }
   }
 
   /** Whether recursions that may rest must have run all rows before the next one begins, as their values are kept. */
   get #needsRecursions(): boolean {
     const next = this.retained.count + this.#underWay.length;
-    return this.#current.plan.mayRest && this.retained.beginsPart(next);
+    return this.#current.plan.mayRest && (this.retained.beginsPart(next) || this.#openPlan.isRestDue);
   }
 
-  async #endRest(): Promise<void> {
-    await this.#current.runner.endRest(this.#newest?.slot ?? 0);
+  async #endRest(mustStop?: () => boolean): Promise<void> {
+    await this.#current.runner.endRest(this.#newest?.slot ?? 0, mustStop);
   }
 
   /** The row does not count, and neither do those behind it. */
@@ -172,14 +180,14 @@ export class SessionRows {
     const rows = this.#underWay.splice(this.#underWay.indexOf(first));
     this.#freeSlots.unshift(...rows.map(({ slot }) => slot));
     this.#slotFreed.resolve();
-    this.#interruptions = this.#planInterruptions;
-    // Until then, their parts may read the slots.
-    this.#interrupted = this.#current.plan.evaluation.openPlan.idle();
+    for (const { isTakenBack } of rows) isTakenBack();
+    // Ends parts that do not return, also if nothing comes behind them.
+    void this.#openPlan.idle();
   }
 
   /** Runs the newest row over other input; if that is interrupted, runs it again over its former input. */
   async revise(row: InputRow, call: LiveCall, options: Partial<RunRowOptions>): Promise<BegunRow> {
-    await this.#interrupted;
+    await this.#openPlan.idle();
     const newest = this.#newest!;
     // It may be there already, of the row as it was.
     this.retained.forgetPoint(this.retained.count);
@@ -219,8 +227,7 @@ export class SessionRows {
   async switchTo(warmUp: WarmUp): Promise<UpdateReport> {
     const [before, next] = [this.#current, warmUp.program];
     await before.plan.evaluation.openPlan.idle();
-    // What fails has no values to hand over.
-    await this.#endRest().catch(() => {});
+    await this.#endRest();
     const { retained, firstOpenRow } = this;
     retained.addPoint(before.pointBefore(firstOpenRow, retained.count - firstOpenRow));
     await warmUp.run(() => retained.count);
