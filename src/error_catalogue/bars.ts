@@ -156,7 +156,7 @@ export const BARS: readonly ErrorEntry[] = [
     class: "data",
     title: "A value of a wrong type in a bar",
     happened:
-      "A field has a value that is neither a number nor null, or a group column one that is neither a text nor null.",
+      "A field has a value that is neither a number nor null, or a group column one that is neither a text nor null; or a field that is the same for all symbols has two values.",
     toDo: "Give numbers or null for fields, texts or null for groups.",
     example: {
       program: [OPEN, 'await session.push({ time: 1, fields: { close: [10, "20"] } })'],

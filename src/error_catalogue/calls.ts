@@ -369,7 +369,7 @@ export const CALLS: readonly ErrorEntry[] = [
     code: "E527",
     class: "usage",
     title: "An unknown option of a call",
-    happened: "An object of options has a name that the call does not know.",
+    happened: "An object of options, or a bar, has a name that the call does not know.",
     toDo: "Correct the name.",
     example: {
       program: ['await engine.evaluate(program, bars, { form: "2024-01-03" })'],

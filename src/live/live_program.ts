@@ -15,6 +15,7 @@ import type { LiveClock } from "./deadline.ts";
 import { type ExactPoint, exactRowOfOutput, exactRows, type HistoryNeed, historyNeedOf } from "./history.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { GroupCodes } from "./input/group_codes.ts";
+import type { SeriesFields } from "./input/live_input.ts";
 import type { RecurrencePoint } from "./input/retained_rows.ts";
 import type { SymbolLanes } from "./input/symbol_lanes.ts";
 import type { LatencyModel } from "./latency.ts";
@@ -32,8 +33,7 @@ export interface SessionParts {
   readonly lanes: SymbolLanes;
   readonly groups: GroupCodes;
   readonly time: Pick<TimeColumn, "name" | "type">;
-  /** Fields that hold values where symbols have no row. */
-  readonly series: readonly string[];
+  readonly series: SeriesFields;
   readonly options: OpenOptions;
   /** Of the tasks of all programs. */
   readonly numbers: TaskNumbers;
@@ -218,7 +218,7 @@ export class LiveProgram {
 function specOf({ order, lanes, series, options }: SessionParts): LivePlanSpec {
   return {
     laneCount: lanes.laneCount,
-    series,
+    series: series.names,
     order,
     isRevisable: options.revisable === true,
     skipsRows: options.late === "skip",

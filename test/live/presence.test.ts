@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, Engine } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
+import { linesOf } from "./real_session.ts";
 
 /** Which symbols count across the row of a session: those that a bar brings a value for, whatever formulas read. */
 
@@ -87,5 +88,33 @@ describe("fields that are the same for all symbols", () => {
       expect([...table.getChild("a")!]).toEqual([0.75, 0.75, null]);
       expect([...table.getChild("b")!]).toEqual([6, 6, 6]);
     }
+  });
+
+  test("have their value for symbols that a bar lacks and for those that come later, as in history", async () => {
+    const market = [1, 2, 4, 8, 16];
+    const historyOf = (rows: number, lanes: readonly number[]) => {
+      const mkt = market.slice(0, rows).map((one) => lanes.map(() => one));
+      const close = mkt.map((_, row) => lanes.map((lane) => (row < [0, 3, 4][lane]! ? null : row)));
+      const panel = panelOf({ close, mkt });
+      panel.present.set(close.flat().map((one) => (one === null ? 0 : 1)));
+      return { ...panel, seriesNames: ["mkt"] };
+    };
+    const program = programOf("a = ts_sum(mkt, 3) + close\nb = rank(mkt)\nc = ts_sum(mkt, 2)");
+    const expected = linesOf(await engine.evaluate(program, historyOf(5, [0, 1, 2]))).slice(2);
+    const warmup = historyOf(2, [0]);
+    await using session = await engine.open(program, { warmup, symbols: ["L0", "L1"] });
+    const lines: string[] = [];
+    const push = async (row: number, symbols: readonly string[]) => {
+      const mkt = symbols.map((_, index) => (index === 0 ? market[row]! : null));
+      const bar = { time: row, symbols, fields: { close: symbols.map(() => row), mkt } };
+      lines.push(...linesOf((await session.push(bar)).table));
+    };
+    await push(2, ["L0"]);
+    await push(3, ["L1", "L0"]);
+    await session.addSymbols(["L2"]);
+    await push(4, ["L0", "L1", "L2"]);
+    expect(lines).toEqual(expected);
+    const bar = { time: 5, fields: { close: [1, 2, 3], mkt: [1, null, 2] } };
+    await expect(session.push(bar)).rejects.toThrow("E383 mkt holds 2, not 1, its value for other symbols");
   });
 });

@@ -52,6 +52,19 @@ test.each(["A", new Set(["A"]), Promise.resolve(["A"])])("symbols are a list, no
   await expect(push(session, { symbols })).rejects.toMatchObject({ code: "E528" });
 });
 
+test("a bar with a key that is not known is refused and does not count", async () => {
+  await using session = await open(["A", "B"]);
+  for (const [wrong, remedy] of [
+    [{ symbol: ["A"] }, "did you mean symbols?"],
+    [{ close: [1] }, "options of a bar: time, fields, symbols, groups"],
+  ] as const) {
+    const problem = `unknown option ${Object.keys(wrong)[0]} of a bar`;
+    await expect(push(session, wrong)).rejects.toMatchObject({ code: "E527", problem, remedy });
+  }
+  expect(session.lastTime).toBeNull();
+  await push(session, { symbols: undefined });
+});
+
 test("what can be read like an array is a list", async () => {
   await using session = await open(vectorFromArray(["B", "A"]));
   expect(session.symbols).toEqual(["B", "A"]);

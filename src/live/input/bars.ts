@@ -3,6 +3,7 @@ import { PANEL } from "../../data/panel/panel_source.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { GroupColumn, Panel, TimeColumn, TimeType } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, hasAll, isRecord } from "../../text/argument_kinds.ts";
+import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import { barColumnMissing, lengthWrong, timeTypesDiffer, valueInvalid } from "../errors.ts";
 import { codesOfLabels, type GroupCodes } from "./group_codes.ts";
 import type { SymbolLanes } from "./symbol_lanes.ts";
@@ -55,6 +56,8 @@ export interface BarFormat {
   readonly groups: GroupCodes;
   /** Columns that the formulas read. */
   readonly read: { readonly fields: readonly string[]; readonly groups: readonly string[] };
+  /** Fields that have one value for all symbols. */
+  readonly shared: readonly string[];
 }
 
 const BAR: ArgumentKind = {
@@ -62,6 +65,8 @@ const BAR: ArgumentKind = {
   fits: (given) => hasAll(given, ["time", "fields"]) && isRecord((given as Bar).fields),
   remedy: "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
 };
+
+const KEYS: OptionKinds<Bar> = { time: null, fields: null, symbols: null, groups: null };
 
 const GROUPS: ArgumentKind = {
   what: "an object",
@@ -76,8 +81,8 @@ const VALUES: ArgumentKind = {
 };
 
 /**
- * @throws DataError E372 to E375, E381 to E383 for the first mistake in a bar; UsageError E528 for no bar, E522 for an
- *   inconsistent panel.
+ * @throws DataError E372 to E375, E381 to E383 for the first mistake in a bar; UsageError E528 for no bar, E527 for one
+ *   with an unknown key, E522 for an inconsistent panel.
  */
 export function inputRows(input: BarInput, format: BarFormat): InputRow[] {
   if (isPanel(input)) return panelRows(input, format);
@@ -86,13 +91,15 @@ export function inputRows(input: BarInput, format: BarFormat): InputRow[] {
 
 const isPanel = (input: BarInput): input is Panel => PANEL.fits(input);
 
-function barRow(bar: Bar, { time, lanes, groups, read }: BarFormat): InputRow {
+function barRow(bar: Bar, { time, lanes, groups, read, shared }: BarFormat): InputRow {
   checkArgument("a session", bar, BAR);
+  checkedOptions("a bar", bar, KEYS);
   const cellLanes = bar.symbols === undefined ? lanes.lanes : lanes.lanesOf(bar.symbols);
   for (const [name, values] of Object.entries(bar.fields)) {
     checkArgument(`the field ${name}`, values, VALUES);
     if (values.length !== cellLanes.length) throw lengthWrong(name, values.length, cellLanes.length);
     checkNumbers(name, values);
+    if (shared.includes(name)) checkShared(name, values);
   }
   if (bar.groups) checkArgument("groups", bar.groups, GROUPS);
   const codes = Object.entries(bar.groups ?? {}).map(([name, labels]) => {
@@ -129,7 +136,23 @@ function checkNumbers(name: string, values: BarValues): void {
   }
 }
 
-function panelRows(panel: Panel, { time, lanes, groups, read }: BarFormat): InputRow[] {
+export const isValue = (cell: number | null | undefined): boolean => cell != null && !Number.isNaN(cell);
+
+/** NaN if there is none. */
+export function firstValue(values: BarValues): number {
+  for (let i = 0; i < values.length; i++) if (isValue(values[i])) return values[i]!;
+  return Number.NaN;
+}
+
+/** @throws DataError E383 unless all values that are there are the same. */
+function checkShared(name: string, values: BarValues): void {
+  const first = firstValue(values);
+  for (let i = 0; i < values.length; i++)
+    if (isValue(values[i]) && values[i] !== first)
+      throw valueInvalid(name, values[i], `${first}, its value for other symbols`);
+}
+
+function panelRows(panel: Panel, { time, lanes, groups, read, shared }: BarFormat): InputRow[] {
   checkPanel(panel);
   const { laneCount, rowCount } = panel;
   if (!areEqual(panel.time.type, time.type))
@@ -142,12 +165,14 @@ function panelRows(panel: Panel, { time, lanes, groups, read }: BarFormat): Inpu
   return Array.from({ length: rowCount }, (_, row): InputRow => {
     const [first, end] = [row * laneCount, (row + 1) * laneCount];
     const ofRow = (codes: Int32Array) => (codes.length === laneCount ? codes : codes.subarray(first, end));
+    const fields = new Map([...panel.fields].map(([name, values]) => [name, values.subarray(first, end)]));
+    for (const name of shared) if (fields.has(name)) checkShared(name, fields.get(name)!);
     return {
       time: timeValue(panel.time.values[row]!, time.type),
       lanes: panelLanes,
       present: panel.present.subarray(first, end),
       saysSymbols: true,
-      fields: new Map([...panel.fields].map(([name, values]) => [name, values.subarray(first, end)])),
+      fields,
       groups: new Map(columns.map(([name, codes]) => [name, ofRow(codes)])),
     };
   });

@@ -3,7 +3,14 @@ import type { PlanBuffers } from "../../evaluation/evaluation.ts";
 import { sharedCodes, sharedColumn } from "../../evaluation/shared_columns.ts";
 import type { ColumnsRead } from "../../evaluation/wanted_factors.ts";
 import type { GroupColumn } from "../../panel.ts";
-import type { InputRow } from "./bars.ts";
+import { firstValue, type InputRow, isValue } from "./bars.ts";
+
+/** Fields that hold values where symbols have no row. */
+export interface SeriesFields {
+  readonly names: readonly string[];
+  /** Those of them that have one value for all symbols, also for those that are added later. */
+  readonly shared: readonly string[];
+}
 
 /**
  * The columns of a few rows in shared memory `[slots x lanes]`: executors read them in place. A row overwrites the row that
@@ -38,13 +45,12 @@ export class LiveInput {
   }
 
   /**
-   * @param series fields that hold values where symbols have no row
    * @param codesOfLanes the static codes of a group column, null if it has none
    */
   stage(
     slot: number,
     row: InputRow,
-    series: readonly string[],
+    series: SeriesFields,
     codesOfLanes: (group: string) => Int32Array | null,
     numericParam: (name: string) => number,
   ): void {
@@ -53,11 +59,15 @@ export class LiveInput {
     for (const [name, rows] of this.#fields) {
       const column = rows.subarray(start, end);
       column.fill(Number.NaN);
-      if (name === HAS_ROW) markRows(row, series, column);
+      if (name === HAS_ROW) markRows(row, series.names, column);
       const values = row.fields.get(name);
       // Rows that are older than the program may lack fields.
       if (!values) continue;
-      const seen = series.includes(name) ? null : present;
+      if (series.shared.includes(name)) {
+        column.fill(firstValue(values));
+        continue;
+      }
+      const seen = series.names.includes(name) ? null : present;
       for (let i = 0; i < lanes.length; i++)
         if (seen === null || seen[i] === 1) column[lanes[i]!] = values[i] ?? Number.NaN;
     }
@@ -86,5 +96,3 @@ function markRows(
     if (hasRow) column[lanes[i]!] = 1;
   }
 }
-
-const isValue = (cell: number | null | undefined): boolean => cell != null && !Number.isNaN(cell);

@@ -55,7 +55,8 @@ export async function openSession(
   if (warmup && !saved) groups.set(staticGroups(warmup));
   groups.set(options.groups ?? {});
   const time = options.time ?? saved?.time ?? (warmup ? warmup.time : TIME_DEFAULT);
-  const series = saved?.series ?? (warmup ? seriesOf(warmup) : []);
+  const ofWarmUp = { names: warmup ? seriesOf(warmup) : [], shared: warmup?.seriesNames ?? [] };
+  const series = saved?.series ?? ofWarmUp;
   const parts: SessionParts = {
     host,
     order: host.pool.nextCall(options.priority ?? PRIORITY_DEFAULT),

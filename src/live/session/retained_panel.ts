@@ -48,6 +48,6 @@ export function retainedPanel(parts: SessionParts, retained: RetainedRows): Pane
     fields,
     groups: new Map(labelled),
     present,
-    seriesNames: series,
+    seriesNames: series.names,
   };
 }

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { PROGRAM, type Program } from "../../compile.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { Panel } from "../../panel.ts";
@@ -170,7 +171,7 @@ export class LiveSession {
       const { lanes, groups, series, time } = this.#parts;
       if (!areEqual(session.time.type, time.type))
         throw checkpointOfOtherSession(`its times are each ${describeTimeType(session.time.type)}`);
-      if (session.series.join("\n") !== series.join("\n"))
+      if (!isDeepStrictEqual(session.series, series))
         throw checkpointOfOtherSession("other fields are the same for all symbols");
       if (session.laneCount !== lanes.laneCount)
         throw checkpointOfOtherSession(`it has ${session.laneCount} lanes, this one ${lanes.laneCount}`);
@@ -323,8 +324,8 @@ export class LiveSession {
   }
 
   #rowsOf(bar: BarInput): InputRow[] {
-    const { time, lanes, groups } = this.#parts;
-    return inputRows(bar, { time, lanes, groups, read: this.#current.plan.read });
+    const { time, lanes, groups, series } = this.#parts;
+    return inputRows(bar, { time, lanes, groups, read: this.#current.plan.read, shared: series.shared });
   }
 
   get #isClosed(): boolean {

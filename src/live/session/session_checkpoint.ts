@@ -7,6 +7,7 @@ import type { TimeColumn } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, PATH } from "../../text/argument_kinds.ts";
 import { checkpointOfOtherSession, checkpointUnreadable } from "../errors.ts";
 import type { SavedGroups } from "../input/group_codes.ts";
+import type { SeriesFields } from "../input/live_input.ts";
 import type { GivenParams } from "../live_params.ts";
 import type { SavedProgress } from "./session_rows.ts";
 
@@ -17,8 +18,7 @@ export interface SavedSession {
   readonly byLane: readonly string[];
   readonly symbols: readonly string[];
   readonly time: Pick<TimeColumn, "name" | "type">;
-  /** Fields that hold values where symbols have no row. */
-  readonly series: readonly string[];
+  readonly series: SeriesFields;
   /** Time of the newest row; null before the first. */
   readonly lastTime: bigint | null;
   readonly params: GivenParams;
@@ -37,7 +37,7 @@ export interface SavedSession {
  * written once.
  */
 const MAGIC = 0x43534c46;
-const VERSION = 2;
+const VERSION = 3;
 const HEADER_BYTES = 16;
 const DIGEST_BYTES = 32;
 
