@@ -8,7 +8,7 @@ import type { Report } from "./report.ts";
 interface Affine {
   readonly factor: Expression;
   readonly addend: Expression;
-  /** 1 where SELF is used, 0 in branches without it. */
+  /** 1 where SELF is used or carried over, 0 where a value without it is taken. */
   readonly recalls: Expression;
 }
 
@@ -56,8 +56,7 @@ export class SelfReferences {
 
   #affine(node: Expression): Affine | undefined {
     const { span } = node;
-    if (!this.#containing.has(node))
-      return { factor: numberNode(0, span), addend: node, recalls: numberNode(0, span) };
+    if (!this.#containing.has(node)) return this.#fresh(node);
     if (node.kind === "unknown") return this.#term(numberNode(1, span), span);
     if (node.kind !== "call") return undefined;
     const [first, second, third] = node.args as [Expression, Expression, Expression];
@@ -74,6 +73,13 @@ export class SelfReferences {
       default:
         return undefined;
     }
+  }
+
+  /** A branch without SELF. Where it is null SELF is carried over, as where it is used. */
+  #fresh(node: Expression): Affine {
+    const { span, constant } = node;
+    const isNull = constant === null ? this.#call("is_null", [node], span) : numberNode(0, span);
+    return { factor: numberNode(0, span), addend: node, recalls: isNull };
   }
 
   #product(first: Expression, second: Expression, span: Span): Affine | undefined {
@@ -104,10 +110,13 @@ export class SelfReferences {
     const placed = (x: Expression) => (x.kind === "number" ? numberNode(x.constant, span) : x);
     const select = (x: Expression, y: Expression) =>
       this.#call("where", [condition, placed(x), placed(y)], span);
+    const one = numberNode(1, span);
+    const isAlways = chosen.recalls.constant === 1 && other.recalls.constant === 1;
     return {
       factor: select(chosen.factor, other.factor),
       addend: select(chosen.addend, other.addend),
-      recalls: select(chosen.recalls, other.recalls),
+      // Where the condition is null SELF is carried over.
+      recalls: isAlways ? one : this.#call("coalesce", [select(chosen.recalls, other.recalls), one], span),
     };
   }
 

@@ -11,7 +11,7 @@ const SETS: readonly (readonly [set: string, dialect: DialectName, formulas: str
   ["alpha101", "alpha101", "a91d27cf8a5b66eb", "31e8eacab3485933"],
   ["alpha158", "qlib", "e4339063f7f9db91", "c6fddc67d1d0b2eb"],
   ["alpha360", "qlib", "86313d9c454f618a", "15bb80f65410ac7d"],
-  ["gtja191", "gtja191", "fe2e9400e48f1ca1", "096a32865ad90402"],
+  ["gtja191", "gtja191", "b094e5ad0c0fdbbc", "3ac52e81214558ac"],
 ];
 
 describe.each(SETS)("%s", (set, dialect, formulas, example) => {

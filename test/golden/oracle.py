@@ -119,6 +119,7 @@ NATIVE = {
     "demean": ("demean", "x"), "regression_neut": ("regression_neut", "yx"), "vector_neut": ("vector_neut", "xy"),
     "group_neutralize": ("indneutralize", "xg"), "group_mean": ("group_mean", "xg"),
     "group_rank": ("group_rank", "xg"), "group_zscore": ("group_zscore", "xg"),
+    "affine_recurrence": ("affine_recurrence", "xyc"),
 }
 GTJA191_NAMES = {
     "RET": "CLOSE / DELAY(CLOSE, 1) - 1",

@@ -237,6 +237,14 @@ def expected(name, t, j, args, skip):
                 else:
                     y = (args[2] * v + (args[1] - args[2]) * y) / args[1]
         return None if y is None or math.isnan(y) else y
+    if name == "affine_recurrence":
+        y = 1.0  # None: unknown
+        for p, q, c in zip(*(a[:t + 1, j].tolist() for a in args)):
+            if c == 0 or math.isnan(c):
+                y = q if c == 0 and not math.isnan(q) else None
+            elif y is not None and not math.isnan(p * y + q):
+                y = p * y + q
+        return y
     d = next(a for a in args if isinstance(a, int))
     if t + 1 < d and not skip:
         return None
@@ -377,6 +385,9 @@ def check_statistics():
                         check.sample(name, f(v, 13.0, 2.0), (v, 13.0, 2.0), False)
                 elif name == "sumac":
                     check.sample(name, f(without), (without,), False)
+                elif name == "affine_recurrence":
+                    for args in [(x, y, zeros), (y / 2, without, cond), (np.ones(x.shape), x, cond)]:
+                        check.sample(name, f(*args), args, False)
                 else:
                     calls = [(x, group), (without, group), (x, cells)] if letters == "xg" else \
                         [(x, y), (without, y), (without, np.where(np.isinf(y), np.nan, y))] if len(letters) == 2 \

@@ -556,6 +556,19 @@ def sumac(x):
     return recursive(x, lambda y, v: y + v)
 
 
+def affine_recurrence(p, q, c):
+    """p * y + q of the last result y, 1 before the first row, in IEEE arithmetic, and y itself where that is null.
+    Where c is 0 it starts again as q. Whether it does is unknown where c is null: then nothing is known until it does."""
+    out, y = np.full(q.shape, np.nan), np.ones(q.shape[1])
+    with np.errstate(all="ignore"):
+        for t in range(len(q)):
+            new = p[t] * y + q[t]
+            y = np.where(np.isnan(new), y, new)
+            y = np.where(c[t] == 0, q[t], np.where(np.isnan(c[t]), np.nan, y))
+            out[t] = y
+    return out
+
+
 # ---------------------------------------------------------------------------------------------------------
 # Over the lanes of a row
 # ---------------------------------------------------------------------------------------------------------
@@ -703,6 +716,7 @@ STATISTICS = {
     "nan_argmax": (nan_argmax, "xds"), "nan_argmin": (nan_argmin, "xds"), "highday": (highday, "xd"),
     "lowday": (lowday, "xd"), "quantile": (quantile, "xdqs"), "median": (median, "xds"),
     "count": (count_true, "cd"), "sumif": (sumif, "xdc"), "sma": (sma_cn, "xnm"), "sumac": (sumac, "x"),
+    "affine_recurrence": (affine_recurrence, "xyc"),
     "rank": (rank, "x"), "scale": (scale, "xa"), "indneutralize": (indneutralize, "xg"),
     "zscore": (zscore, "x"), "demean": (demean, "x"), "group_mean": (group_mean, "xg"),
     "group_rank": (group_rank, "xg"), "group_zscore": (group_zscore, "xg"),

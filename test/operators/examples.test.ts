@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, Engine } from "../../src/index.ts";
+import { panelOf } from "../panels.ts";
 import { panelOfExample } from "./example_panel.ts";
 
 /** Every worked example of every operator goes through the whole engine, from text to Arrow. */
@@ -27,4 +28,17 @@ describe.each(
       example.output.map((cell) => cell),
     );
   });
+});
+
+test("SELF of gtja191 is carried over wherever the formula is null, beside a branch without it too", async () => {
+  const close = [null, 3, 4, null, 2, 5, 1, null, 6];
+  const open = [1, 2, 5, 3, null, 4, 2, 7, null];
+  const program = compile("f = CLOSE > 3 ? SELF + OPEN : CLOSE < 2 ? SELF : OPEN * 2", {
+    dialect: "gtja191",
+  });
+  const table = await engine.evaluate(
+    program,
+    panelOf({ close: close.map((cell) => [cell]), open: open.map((cell) => [cell]) }),
+  );
+  expect([...(table.getChild("f") ?? [])]).toEqual([1, 4, 9, 9, 9, 13, 13, 13, 13]);
 });

@@ -250,8 +250,47 @@ describe("recurrences", () => {
   test("affine_recurrence starts from 1 and carries over what is undefined", () => {
     expect(lane("affine_recurrence", {}, [none, 0, 0.5], [3, none, 1], [1, 1, 1])).toEqual([1, 1, 1.5]);
     expect(lane("affine_recurrence", {}, [inf, 0, 1], [0, 0, -inf], [1, 1, 1])).toEqual([inf, inf, inf]);
-    expect(lane("affine_recurrence", {}, [inf, 0, 1], [0, 5, 2], [1, 0, none])).toEqual([inf, 5, 5]);
+    expect(lane("affine_recurrence", {}, [inf, 0, none, 1], [0, 5, 2, none], [1, 0, 1, 1])).toEqual([
+      inf,
+      5,
+      5,
+      5,
+    ]);
     expect(lane("affine_recurrence", {}, [1, 1, 1], [0.1, 0.2, 0.3], [1, 1, 1])).toEqual([1.1, 1.3, 1.6]);
+  });
+
+  test("a sum of each day is null until a day is seen to begin", () => {
+    const sums = (q: number[], isSameDay: number[]) =>
+      lane(
+        "affine_recurrence",
+        {},
+        q.map(() => 1),
+        q,
+        isSameDay,
+      );
+    expect(sums([10, 10.67, 11, 3, 4], [none, 1, 1, 0, 1])).toEqual([none, none, none, 3, 7]);
+    // A day that no one saw begin must not go on from the day before.
+    expect(sums([1, 2, none, 3, 4, 5], [0, 1, none, none, 1, 0])).toEqual([1, 3, none, none, none, 5]);
+    expect(sums([1, 2, none, 3, 5], [0, 1, 0, 1, 0])).toEqual([1, 3, none, none, 5]);
+  });
+
+  test("affine_recurrence follows from the rows since it last started again", () => {
+    const again = fc.oneof({ weight: 5, arbitrary: fc.constant(1) }, fc.constantFrom(0, -0, 2, none));
+    fc.assert(
+      fc.property(fc.array(fc.tuple(cell, cell, again), { maxLength: 30 }), (rows) => {
+        const expected = rows.map((_, row) => {
+          const seen = rows.slice(0, row + 1);
+          const from = seen.findLastIndex(([, , c]) => c === 0 || Number.isNaN(c));
+          const first = from < 0 ? 1 : seen[from]![2] === 0 ? seen[from]![1] : none;
+          return seen.slice(from + 1).reduce((y, [p, q]) => {
+            const next = p * y + q;
+            return Number.isNaN(next) ? y : next;
+          }, first);
+        });
+        const columns = [0, 1, 2].map((i) => rows.map((row) => row[i]!));
+        if (rows.length > 0) expect(lane("affine_recurrence", {}, ...columns)).toEqual(expected);
+      }),
+    );
   });
 
   test("ts_step counts rows whatever they hold", () => {

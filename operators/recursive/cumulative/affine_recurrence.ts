@@ -10,27 +10,32 @@ export const operator = defineOperator({
   ],
   result: "series",
   unit: "other",
-  summary: "Result p * y + q of the last result y, which is 1 before the first row; where c is 0, q alone.",
-  nulls: "Never null: where an argument or the result is null the last result is carried over.",
+  summary:
+    "Result p * y + q of the last result y, which is 1 before the first row; where c is 0 it starts again from " +
+    "q alone.",
+  nulls:
+    "Null from a row where c is null, so that it is unknown whether it starts again, until it does; null where it " +
+    "starts again from a null, until it next does; elsewhere the last result is carried over where p, q or the " +
+    "result is null.",
   source: "SELF of alpha 143 of Guotai Junan Securities (2017), 191 short-period price-volume alphas",
   costNs: () => 15,
   initialState: () => [1],
   nullWhere: {
-    infinite_state: ([p, q, c], _settings, [y]) =>
-      Math.abs(y) === Infinity && (c !== 0 || Number.isNaN(p) || Number.isNaN(q)),
+    no_value_yet: ([, q, c], _settings, [y]) => Number.isNaN(c) || Number.isNaN(c === 0 ? q : y),
+    infinite_state: ([, , c], _settings, [y]) => Math.abs(y) === Infinity && c !== 0,
   },
   reference: ([p, q, c], _settings, state) => {
     const y = state[0];
-    // Not 0 * y: an infinite y must not outlive a row that does not look back.
+    // Not 0 * y: what was before must not outlive a row that does not look back.
     const next = c === 0 ? q : p * y + q;
-    if (Number.isNaN(next) || Number.isNaN(c) || Number.isNaN(p)) return y;
-    state[0] = next;
-    return next;
+    const isCarried = c !== 0 && Number.isNaN(next);
+    state[0] = Number.isNaN(c) ? Number.NaN : isCarried ? y : next;
+    return state[0];
   },
   lower: (on, [p, q, c], _settings, [y]) => {
-    const next = on.select(on.eq(c, on.number(0)), q, on.add(on.mul(p, y), q));
-    const isNull = on.or(on.isNull(next), on.or(on.isNull(c), on.isNull(p)));
-    const value = on.select(isNull, y, next);
+    const next = on.add(on.mul(p, y), q);
+    const going = on.select(on.isNull(next), y, next);
+    const value = on.select(on.eq(c, on.number(0)), q, on.select(on.isNull(c), on.number(Number.NaN), going));
     return { value, state: [value] };
   },
   examples: [
@@ -48,6 +53,18 @@ export const operator = defineOperator({
       formula: "affine_recurrence(x, 3, x)",
       inputs: { x: [Infinity, 0, 2] },
       output: [Infinity, 3, 9],
+    },
+    // A sum that starts again each day: null until the first day that is seen to begin.
+    {
+      formula: "affine_recurrence(1, x, delta(day, 1) == 0)",
+      inputs: { x: [1, 2, 3, 4, 5, 6, 7], day: [1, 1, 2, 2, null, 3, 4] },
+      output: [null, null, 3, 7, null, null, 7],
+    },
+    // So it does after a row that begins with a null.
+    {
+      formula: "affine_recurrence(0.5, x, c)",
+      inputs: { x: [null, 4, null, 2, 8], c: [1, 1, 0, 1, 0] },
+      output: [1, 4.5, null, null, 8],
     },
   ],
 });
