@@ -118,6 +118,12 @@ const DIFFERENCES: readonly Difference[] = [
     formulas: { native: "delay(close, 0)", qlib: "Ref($close, 0)" },
   },
   {
+    rule: "Delta(x, 0)",
+    text: "The change since the first value of history in qlib, 0 elsewhere.",
+    inputs: { close: [4, 8, 2] },
+    formulas: { native: "delta(close, 0)", qlib: "Delta($close, 0)" },
+  },
+  {
     rule: "SELF",
     text: "In gtja191 the factor's own value of the row before, 1 before the first row; at a null the value is carried over.",
     inputs: { close: [4, 8, 2] },
@@ -164,9 +170,9 @@ const QLIB_DIFFERS: readonly string[] = [
   "A covariance of one pair and a correlation with a side that is constant in the pairs are null; pandas may leave an infinity or a quotient of rounding errors.",
   "`Skew` and `Kurt` of a window of equal values are null; pandas gives 0 and -3 since 1.5. pandas takes variances up to 1e-14 for 0 there; here such windows have their value.",
   "A row before an instrument's first is a null of its windows, since windows are rows of the panel; a history of Qlib begins with the instrument. `IdxMax`, `IdxMin`, `WMA` and means of conditions differ until the window has filled.",
-  "`Ref(x, 0)` is the oldest value that is not null; in Qlib it is the first row's, null or not.",
+  "`Ref(x, 0)`, also in `Delta(x, 0)`, is the oldest value that is not null; in Qlib it is the first row's, null or not.",
   "`Power` of a null, or by one, is null; in numpy 1 to any power and any value to the power 0 are 1.",
-  "Refused: windows of 0 (Qlib: the whole history, which depends on what was loaded), windows between 0 and 1 (Qlib: weights of an exponential mean), conditions that are not comparisons (in numpy a null holds).",
+  "Refused: windows of 0 (Qlib: the whole history, which depends on what was loaded; the message says how to write sums, means, counts and extremes of it), windows between 0 and 1 (Qlib: the alpha of an exponential mean, 2 / (N + 1); 0.1 is `EMA(x, 19)`), conditions that are not comparisons (in numpy a null holds).",
 ];
 
 /** The page on dialects: rules from the tables, differences evaluated by the engine itself. */

@@ -1,3 +1,4 @@
+import { WINDOW_ROWS_MAX } from "../src/limits.ts";
 import type { DialectName } from "../src/operator/definition.ts";
 import type { CallSyntax, Syntax } from "./syntax.ts";
 
@@ -28,6 +29,8 @@ export interface Dialect {
   readonly derived: readonly DerivedSeries[];
   /** Replaces a call whose shape means another call in this dialect; returns other calls unchanged. */
   readonly rewrite: (call: CallSyntax) => CallSyntax;
+  /** What a window of less than one row means to an operator of the dialect, and how to write it; null for nothing. */
+  readonly shortWindow: (operator: string, rows: number) => string | null;
 }
 
 export interface DerivedSeries {
@@ -58,6 +61,7 @@ const native: Dialect = {
   selfName: null,
   derived: COMMON_SERIES,
   rewrite: unchanged,
+  shortWindow: () => null,
 };
 
 /** Kakushadze (2015), arXiv:1601.00991: windows are floored, `max(x, 5)` is rolling. */
@@ -84,11 +88,8 @@ const qlib: Dialect = {
     ...["ts_max", "ts_min", "nan_argmax", "nan_argmin", "ts_rank", "ts_median", "ts_quantile"],
     ...["covariance", "stable_correlation"],
   ]),
-  rewrite: (call) => {
-    // Ref(x, 0) is the first value of the history.
-    const isFirst = call.name.toLowerCase() === "ref" && isNumber(call.args[1], 0);
-    return isFirst ? { ...renamed(call, "first_value"), args: call.args.slice(0, 1) } : call;
-  },
+  rewrite: sinceTheFirst,
+  shortWindow: qlibShortWindow,
 };
 
 /** Guotai Junan Securities (2017), multi-factor model from short-horizon price-volume characteristics. */
@@ -130,6 +131,47 @@ export const DIALECTS: Readonly<Record<DialectName, Dialect>> = {
   qlib,
   gtja191,
 };
+
+/** `Ref(x, 0)` is the first value of the history, and `Delta(x, 0)` the change since then. */
+function sinceTheFirst(call: CallSyntax): CallSyntax {
+  const name = call.name.toLowerCase();
+  const x = call.args[0];
+  if (call.isSymbol || !x || (name !== "ref" && name !== "delta") || !isNumber(call.args[1], 0)) return call;
+  const first = { ...renamed(call, "first_value"), args: [x] };
+  return name === "ref" ? first : { ...call, name: "-", isSymbol: true, args: [x, first] };
+}
+
+/** Windows of all rows so far, of those operators for which they can be written. */
+const EXPANDING: Readonly<Record<string, string>> = {
+  ts_count_values: "cum_count(x)",
+  ts_max: "cum_max(x)",
+  ts_mean: "cum_sum(x) / cum_count(x)",
+  ts_min: "cum_min(x)",
+  ts_sum: "cum_sum(x)",
+};
+
+/** Operators of Qlib to which a fraction is the alpha of an exponential mean, whatever they are called. */
+const EXPONENTIAL = new Set([
+  ...["ts_count_values", "ts_max", "ts_mean", "ts_median", "ts_min", "ts_std", "ts_sum", "ts_var"],
+  "ema_adjusted",
+]);
+
+/** Rolling of qlib/data/ops.py: a window of 0 expands, one between 0 and 1 is an alpha. */
+function qlibShortWindow(operator: string, rows: number): string | null {
+  if (rows === 0) {
+    const formula = EXPANDING[operator];
+    const remedy = formula ? `write ${formula}` : "that has no equal here, write how many rows";
+    return `0 is all of history in Qlib: ${remedy}`;
+  }
+  if (!(rows > 0 && rows < 1) || !EXPONENTIAL.has(operator)) return null;
+  const span = 2 / rows - 1;
+  const whole = Math.min(Math.round(span), WINDOW_ROWS_MAX);
+  const isWhole = Math.abs(span - whole) < 1e-9 * whole;
+  const remedy = isWhole
+    ? `write EMA(x, ${whole})`
+    : `no whole N has it, EMA(x, ${whole}) has ${(2 / (whole + 1)).toPrecision(4)}`;
+  return `${rows} is the alpha of an exponential mean in Qlib, 2 / (N + 1): ${remedy}`;
+}
 
 /** `max(x, 5)` is rolling if the literal is at least `least`; `max(x, y)` and `max(0, x)` stay pairwise. */
 function rollingIfLiteral(call: CallSyntax, least: number): CallSyntax {

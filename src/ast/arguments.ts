@@ -208,6 +208,9 @@ class ArgumentChecker {
     if (writtenName !== undefined && this.#operator.name === `ts_${writtenName.toLowerCase()}`) {
       return `with a number last ${writtenName} is rolling in ${this.#dialect.name}; put the number first to compare with it`;
     }
+    const { name, shortWindow } = this.#dialect;
+    const meant = this.#operator.aliases?.[name] && shortWindow(this.#operator.name, given);
+    if (meant) return meant;
     if (given < 0) return "windows count back from the current row: write how many rows they have";
     return given < 1 ? "use 1 for no smoothing" : `use at most ${WINDOW_ROWS_MAX}`;
   }

@@ -82,6 +82,50 @@ describe("max and min", () => {
   });
 });
 
+describe("windows of less than one row in qlib", () => {
+  const remedyFor = (formula: string) => remedies(`a = ${formula}`, { dialect: "qlib" })[0];
+
+  test.each([
+    ["EMA($close, 0.1)", "0.1 is the alpha of an exponential mean in Qlib, 2 / (N + 1): write EMA(x, 19)"],
+    ["Std($close, 0.5)", "0.5 is the alpha of an exponential mean in Qlib, 2 / (N + 1): write EMA(x, 3)"],
+    [
+      "Mean($close, 0.3)",
+      "0.3 is the alpha of an exponential mean in Qlib, 2 / (N + 1): no whole N has it, EMA(x, 6) has 0.2857",
+    ],
+    [
+      "EMA($close, 1e-9)",
+      "1e-9 is the alpha of an exponential mean in Qlib, 2 / (N + 1): no whole N has it, EMA(x, 65536) has 0.00003052",
+    ],
+    ["Mean($close, 0)", "0 is all of history in Qlib: write cum_sum(x) / cum_count(x)"],
+    ["Sum($close, 0)", "0 is all of history in Qlib: write cum_sum(x)"],
+    ["Std($close, 0)", "0 is all of history in Qlib: that has no equal here, write how many rows"],
+    ["EMA($close, 0)", "0 is all of history in Qlib: that has no equal here, write how many rows"],
+    ["Corr($close, $open, 0)", "0 is all of history in Qlib: that has no equal here, write how many rows"],
+    ["Slope($close, 0.5)", "use 1 for no smoothing"],
+    ["rsi($close, 0)", "use 1 for no smoothing"],
+    ["Mean($close, -1)", "windows count back from the current row: write how many rows they have"],
+  ])("%s says what it means there", (formula, expected) => {
+    expect(remedyFor(formula)).toBe(expected);
+  });
+
+  test("every alpha of a whole span leads to it, and what is to be written can be read", () => {
+    for (const n of [2, 3, 7, 19, 60, 250, 9999, 65_536]) {
+      expect(remedyFor(`EMA($close, ${2 / (n + 1)})`)).toMatch(new RegExp(`: write EMA\\(x, ${n}\\)$`));
+    }
+    for (const name of ["Mean", "Sum", "Max", "Min", "Count"]) {
+      const formula = /write (.*)$/.exec(remedyFor(`${name}($close, 0)`)!)![1]!;
+      expect(mistakes(`a = ${formula}`, { dialect: "qlib", fields: ["x"] })).toEqual([]);
+    }
+  });
+
+  test("Delta(x, 0) is the change since the first value, as Ref(x, 0) is that value", () => {
+    const since = graph("a = Delta($close * 2, 0)", { dialect: "qlib" });
+    expect(since).toBe(graph("a = close * 2 - first_value(close * 2)"));
+    expect(since).toBe(graph("a = $close * 2 - Ref($close * 2, 0)", { dialect: "qlib" }));
+    expect(root("Delta($close, 5)", "qlib")).toBe("delta(%0, d=5)");
+  });
+});
+
 describe("group columns", () => {
   test.each([
     "IndClass.sector",
