@@ -1,4 +1,5 @@
 import { DIALECTS, type Dialect } from "../grammar/dialects.ts";
+import { FOREIGN_FUNCTIONS } from "../grammar/foreign_names.ts";
 import { builtInRegistry } from "../operators/index.ts";
 import { compile } from "../src/compile.ts";
 import { Engine } from "../src/engine.ts";
@@ -106,6 +107,18 @@ const DIFFERENCES: readonly Difference[] = [
     formulas: { native: "decay_linear(close, 3)", qlib: "WMA($close, 3)", gtja191: "WMA(CLOSE, 3)" },
   },
   {
+    rule: "ts_decay_exp_window",
+    text: "BRAIN's mean with the weights factor^k over d rows, here for factor 0.5 and 3 rows, is written out: ema looks back without end.",
+    inputs: { close: [1, 2, 4] },
+    formulas: { native: "(close + 0.5 * delay(close, 1) + 0.25 * delay(close, 2)) / 1.75" },
+  },
+  {
+    rule: "ts_arg_max",
+    text: "BRAIN's counts the rows since the maximum, as high_day does; ts_argmax is a position, which grows towards today.",
+    inputs: { close: [4, 9, 5, 8, 2, 6] },
+    formulas: { native: "high_day(close, 6)", alpha101: "ts_argmax(close, 6)" },
+  },
+  {
     rule: "Corr of nearly constant series",
     text: "Null where a side is constant; in qlib already where a standard deviation is within 2e-5 of 0.",
     inputs: { close: [1, 1.00001, 1], volume: [1, 2, 3] },
@@ -142,8 +155,8 @@ const LEFT_OUT: readonly (readonly [reason: string, operators: string])[] = [
   ["would look ahead", "BFillNan"],
   ["a function of the data store, not of values", "ChangeInstrument"],
   [
-    "other ways to write it",
-    "ts_regression (ts_regbeta, ts_regalpha, ts_regresid), ts_decay_exp_window (ema)",
+    "weights factor^k over d rows, which `ema` has not: `wma_decay` is that of 0.9, others are written out",
+    "ts_decay_exp_window",
   ],
 ];
 
@@ -255,6 +268,17 @@ ${CHOICES.map((choice) => `- ${choice}`).join("\n")}
 | reason | operators |
 | --- | --- |
 ${LEFT_OUT.map(([reason, operators]) => `| ${reason} | ${operators} |`).join("\n")}
+
+## Names of other systems
+
+What a file with such a name is told to write, in dialect native: BRAIN, polars_ta, pandas, numpy, TA-Lib, SQL, Tongdaxin.
+
+| names | formula | |
+| --- | --- | --- |
+${FOREIGN_FUNCTIONS.map(
+  ({ names, formula, note }) =>
+    `| ${names.join(", ")} | ${formula === null ? "-" : `\`${formula}\``} | ${note} |`,
+).join("\n")}
 
 ## Names by dialect
 

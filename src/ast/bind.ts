@@ -12,12 +12,12 @@ import { EXPRESSION_NODES_MAX } from "../limits.ts";
 import { isSeriesLike, type Operator, type RewriteOperator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Span } from "../text/source.ts";
-import { nearestName } from "../text/suggest.ts";
 import { type FittingArguments, fitArguments } from "./arguments.ts";
 import { Calls } from "./calls.ts";
 import { bindCondition, type ConditionParam } from "./condition.ts";
 import { ConditionTable } from "./condition_table.ts";
 import { collectDefinitions, type Definition, type Definitions } from "./definitions.ts";
+import { functionRemedy } from "./function_remedy.ts";
 import { type Meaning, Names, type PanelNames } from "./names.ts";
 import { type Expression, groupRemedy, numberNode, unknownNode } from "./nodes.ts";
 import type { BoundProgram, Factor, Param } from "./program.ts";
@@ -355,9 +355,8 @@ class Binder {
   #functionRemedy(name: string, dialect: Dialect): string {
     const statements = [...this.#definitions.byName.values()].map(({ statement }) => statement);
     const macros = statements.filter((statement) => statement.kind === "let" && statement.parameters);
-    const known = [...this.#options.registry.names(dialect.name), ...macros.map((macro) => macro.name)];
-    const nearest = /^iff?$/i.test(name) ? "c ? a : b" : nearestName(name, known);
-    return nearest ? `did you mean ${nearest}?` : "`factorloom ops` lists all functions";
+    const names = macros.map((macro) => macro.name);
+    return functionRemedy(name, dialect.name, this.#options.registry, names);
   }
 
   /** Replaces a call of a definition by its body, bound with the arguments. */

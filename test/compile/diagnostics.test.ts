@@ -138,7 +138,7 @@ describe("E10x: the text", () => {
 
 describe("E20x: names, arguments and types", () => {
   test("E201 an unknown function", () => {
-    expect(rendered("a = if(close > open, 1, 0)")).toContain("did you mean c ? a : b?");
+    expect(rendered("a = if(close > open, 1, 0)")).toContain("write c ? a : b");
     expect(rendered("a = ts_maen(close, 5)")).toMatchInlineSnapshot(`
       "E201 a.factors:1:5: unknown function ts_maen
         | a = ts_maen(close, 5)

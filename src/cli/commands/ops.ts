@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import { builtInRegistry } from "../../../operators/index.ts";
+import { functionRemedy } from "../../ast/function_remedy.ts";
 import { UsageError } from "../../errors.ts";
 import { nullCausesText, type Operator, runsByReference, signatureOf } from "../../operator/definition.ts";
 import { declaredCauses } from "../../operator/null_causes.ts";
-import { suggestion } from "../../text/suggest.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
@@ -29,9 +29,7 @@ function findOperator(name: string): Operator {
   }
   const bySymbol = builtInRegistry.operators.find(({ symbol }) => symbol === name);
   if (bySymbol) return bySymbol;
-  const known = [...builtInRegistry.names("native"), ...builtInRegistry.names("alpha101")];
-  const remedy = suggestion(name, known, "`factorloom ops` lists all");
-  throw new UsageError("E509", `no operator ${name}`, remedy);
+  throw new UsageError("E509", `no operator ${name}`, functionRemedy(name, "native", builtInRegistry));
 }
 
 function describe(operator: Operator) {
