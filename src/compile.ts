@@ -52,7 +52,7 @@ export interface CompileOptions {
   readonly disabledPasses?: readonly string[];
 }
 
-const COMPILE_OPTIONS: OptionKinds<CompileOptions> = {
+export const COMPILE_OPTIONS: OptionKinds<CompileOptions> = {
   dialect: TEXT,
   file: TEXT,
   fields: TEXTS,

@@ -83,7 +83,7 @@ export interface EngineOptions {
   readonly hang?: HangOptions | false | undefined;
 }
 
-const ENGINE_OPTIONS: OptionKinds<EngineOptions> = {
+export const ENGINE_OPTIONS: OptionKinds<EngineOptions> = {
   threads: null,
   memoryLimit: null,
   memoryThresholds: null,

@@ -1,6 +1,7 @@
 import { formatTime } from "../data/time/time_text.ts";
 import { UsageError } from "../errors.ts";
 import type { TimeType } from "../panel.ts";
+import { shownValue } from "../text/argument_kinds.ts";
 import { type Distances, isSameValue, NO_DISTANCES, withCell } from "./distance.ts";
 
 /** A cell with two values; null for null, infinities are kept. */
@@ -78,7 +79,7 @@ export function checkTolerance(tolerance: number): void {
   if (Number.isFinite(tolerance) && tolerance >= 0) return;
   throw new UsageError(
     "E566",
-    `a tolerance of ${tolerance}`,
+    `a tolerance of ${shownValue(tolerance)}`,
     "give a number that is not negative, e.g. 1e-9",
   );
 }

@@ -49,7 +49,7 @@ export interface DiffResultsOptions {
   readonly tolerance?: number;
 }
 
-const DIFF_RESULTS_OPTIONS: OptionKinds<DiffResultsOptions> = { tolerance: null };
+export const DIFF_RESULTS_OPTIONS: OptionKinds<DiffResultsOptions> = { tolerance: null };
 
 /**
  * Compares two results cell by cell: tables of factors with a time and a symbol in each row, in any order, as paths of

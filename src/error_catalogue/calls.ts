@@ -240,7 +240,7 @@ export const CALLS: readonly ErrorEntry[] = [
     toDo: "Leave it out, or give one of the two.",
     example: {
       program: ['await engine.evaluate(program, bars, { kernel: "quick" })'],
-      shows: ["E517 unknown kernel quick", "  kernels: compiled, reference"],
+      shows: ['E517 unknown kernel "quick"', "  kernels: compiled, reference"],
     },
   },
   {

@@ -1,7 +1,7 @@
 import type { ParamOptions } from "../call_params.ts";
 import { UsageError } from "../errors.ts";
 import { BLOCK_ROWS_MAX } from "../limits.ts";
-import { FLAG, FUNCTION, PATH, RECORD, SIGNAL, TEXTS } from "../text/argument_kinds.ts";
+import { FLAG, FUNCTION, PATH, RECORD, SIGNAL, shownValue, TEXTS } from "../text/argument_kinds.ts";
 import type { OptionKinds } from "../text/option_kinds.ts";
 
 /** How operators run: kernels compiled from their lowering, or their scalar references. The bits are the same. */
@@ -62,7 +62,7 @@ export const PRIORITY_MAX = 1000;
 export function checkPriority(priority: number | undefined): void {
   if (priority === undefined || (Number.isInteger(priority) && Math.abs(priority) <= PRIORITY_MAX)) return;
   const remedy = `give a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}`;
-  throw new UsageError("E570", `the priority is ${priority}`, remedy);
+  throw new UsageError("E570", `the priority is ${shownValue(priority)}`, remedy);
 }
 
 /** @throws UsageError E516 for an unusable block size, E517 for an unknown kernel, E570 for a wrong priority. */
@@ -73,7 +73,7 @@ export function checkOptions({ blockRows, kernel, priority }: EvaluateOptions): 
   if (!isPossible)
     throw new UsageError(
       "E516",
-      `blocks of ${blockRows} rows`,
+      `blocks of ${shownValue(blockRows)} rows`,
       `give a whole number from 1 to ${BLOCK_ROWS_MAX}`,
     );
   checkKernel(kernel);
@@ -82,5 +82,5 @@ export function checkOptions({ blockRows, kernel, priority }: EvaluateOptions): 
 /** @throws UsageError E517. */
 export function checkKernel(kernel: KernelChoice | undefined): void {
   if (kernel !== undefined && kernel !== "compiled" && kernel !== "reference")
-    throw new UsageError("E517", `unknown kernel ${kernel}`, "kernels: compiled, reference");
+    throw new UsageError("E517", `unknown kernel ${shownValue(kernel)}`, "kernels: compiled, reference");
 }

@@ -41,8 +41,7 @@ async function timeOf(time: string | Date, type: TimeType, edge: "from" | "to"):
 
 function timeInvalid(edge: "from" | "to", time: unknown, type: TimeType): UsageError {
   const isPlain = typeof time === "number" || typeof time === "boolean" || typeof time === "bigint";
-  const what = isPlain ? `${time}, ${kindOf(time)}` : kindOf(time);
-  const found = time instanceof Date && Number.isNaN(time.getTime()) ? "an invalid Date" : what;
+  const found = isPlain ? `${time}, ${kindOf(time)}` : kindOf(time);
   const isDated = type.kind !== "integer";
   return timeUnusable(
     `${edge} is ${found}; the times of the data are each ${describeTimeType(type)}`,

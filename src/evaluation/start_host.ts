@@ -1,5 +1,5 @@
 import { totalmem } from "node:os";
-import { ExecutorPool, type PoolOptions } from "../execution/executor_pool.ts";
+import { checkThreads, ExecutorPool, type PoolOptions } from "../execution/executor_pool.ts";
 import { engineDigest as digestOfEngine } from "../operator/operator_digest.ts";
 import type { CostModel } from "../plan/cost_model.ts";
 import type { EngineHost } from "./evaluation.ts";
@@ -39,6 +39,7 @@ export async function startHost(options: HostOptions = {}): Promise<EngineHost> 
     ...rest
   } = options;
   const { threads = threadsOfMachine() } = rest;
+  checkThreads(threads);
   const budget = new MemoryBudget(memoryLimitBytes, { thresholds, threads, arenaBytesMax });
   const model = costs ?? (await chooseCosts()).model;
   const heapMebibytesMax = rest.heapMebibytesMax ?? heapMebibytes(memoryLimitBytes, threads);

@@ -4,6 +4,7 @@ import { ResourceError, UsageError } from "../errors.ts";
 import { THREADS_MAX } from "../limits.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
+import { shownValue } from "../text/argument_kinds.ts";
 import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
 import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import type { OpenPlan } from "./open_plan.ts";
@@ -110,14 +111,7 @@ export class ExecutorPool {
    * @throws ResourceError E403 if the threads do not start.
    */
   static async start(options: PoolOptions): Promise<ExecutorPool> {
-    const { threads } = options;
-    if (!Number.isInteger(threads) || threads < 1 || threads > THREADS_MAX) {
-      throw new UsageError(
-        "E505",
-        `threads must be a whole number from 1 to ${THREADS_MAX}, got ${threads}`,
-        "try threads: 2",
-      );
-    }
+    checkThreads(options.threads);
     const pool = new ExecutorPool(options);
     try {
       await pool.#started.promise;
@@ -347,6 +341,13 @@ export class ExecutorPool {
 
 function sharedWord(): Int32Array<SharedArrayBuffer> {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
+}
+
+/** @throws UsageError E505. */
+export function checkThreads(threads: number): void {
+  if (Number.isInteger(threads) && threads >= 1 && threads <= THREADS_MAX) return;
+  const problem = `threads must be a whole number from 1 to ${THREADS_MAX}, got ${shownValue(threads)}`;
+  throw new UsageError("E505", problem, "try threads: 2");
 }
 
 /** E404 for what was under way. */

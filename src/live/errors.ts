@@ -2,7 +2,7 @@
 import { notOpened } from "../data/errors.ts";
 import { DataError, ResourceError, UsageError } from "../errors.ts";
 import { checkpointForeign } from "../execution/checkpoint.ts";
-import { kindOf } from "../text/argument_kinds.ts";
+import { shownValue } from "../text/argument_kinds.ts";
 import { counted } from "../text/counted.ts";
 import { nearestName, suggestion } from "../text/suggest.ts";
 
@@ -30,7 +30,7 @@ export function timeNotNewest(time: string, newest: string): DataError {
 
 export function timeInvalid(time: unknown, type: string): DataError {
   return timeForeign(
-    `the time of a bar is ${shown(time)}, the session's times are ${type}`,
+    `the time of a bar is ${shownValue(time)}, the session's times are ${type}`,
     "give a bigint or a whole number in units of the session's time type, or a Date",
   );
 }
@@ -74,7 +74,7 @@ export function symbolUnknown(symbol: string, known: Iterable<string>): DataErro
 export function symbolInvalid(symbol: unknown, index: number): DataError {
   return new DataError(
     "E381",
-    `symbols[${index}] is ${shown(symbol)}, not the name of an instrument`,
+    `symbols[${index}] is ${shownValue(symbol)}, not the name of an instrument`,
     "give each symbol as a text that is not empty",
   );
 }
@@ -117,7 +117,11 @@ export function lengthWrong(name: string, found: number, expected: number): Data
 }
 
 export function valueInvalid(name: string, value: unknown, wanted: string): DataError {
-  return new DataError("E383", `${name} holds ${shown(value)}, not ${wanted}`, `give ${wanted}, or null`);
+  return new DataError(
+    "E383",
+    `${name} holds ${shownValue(value)}, not ${wanted}`,
+    `give ${wanted}, or null`,
+  );
 }
 
 export function nothingToRevise(reason: string): DataError {
@@ -154,7 +158,7 @@ export function noSpareLane(wanted: number, free: number): UsageError {
 }
 
 export function optionInvalid(name: string, value: unknown, wanted: string): UsageError {
-  return new UsageError("E554", `${name} is ${shown(value)}`, `give ${wanted}`);
+  return new UsageError("E554", `${name} is ${shownValue(value)}`, `give ${wanted}`);
 }
 
 export function checkpointOfOtherSession(reason: string): DataError {
@@ -168,9 +172,4 @@ export function checkpointUnreadable(path: string, cause: unknown): DataError {
 
 export function sessionClosed(): ResourceError {
   return new ResourceError("E411", "the session was closed", "await what is under way before closing it");
-}
-
-function shown(value: unknown): string {
-  if (typeof value === "object" && value !== null) return kindOf(value);
-  return typeof value === "string" ? JSON.stringify(value) : String(value);
 }

@@ -68,7 +68,7 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-const OPEN_OPTIONS: OptionKinds<OpenOptions> = {
+export const OPEN_OPTIONS: OptionKinds<OpenOptions> = {
   symbols: null,
   warmup: PANEL,
   params: RECORD,

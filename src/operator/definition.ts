@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.ts";
-import { type ArgumentKind, checkArgument, hasAll, kindOf } from "../text/argument_kinds.ts";
+import { type ArgumentKind, checkArgument, isRecord, kindOf } from "../text/argument_kinds.ts";
 import { problemOfKinds } from "./definition_kinds.ts";
 import type { CellBuilder, RowBuilder, Value } from "./lowering.ts";
 import { declaredCauses, NULL_CAUSES, type NullWhere, problemOfNullWhere } from "./null_causes.ts";
@@ -277,7 +277,7 @@ const NAME = /^[a-z][a-z0-9_]*$/;
 
 const DEFINITION: ArgumentKind = {
   what: "the definition of an operator",
-  fits: (given) => hasAll(given, []),
+  fits: isRecord,
   remedy: "docs/user_operators.md says what it needs",
 };
 

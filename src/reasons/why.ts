@@ -50,7 +50,7 @@ export const WHY_ROWS_OPTIONS: OptionKinds<WhyRowsOptions> = { ...FACTOR_OPTIONS
 
 const TIME: ArgumentKind = {
   what: "a text or a Date",
-  fits: (given) => TEXT.fits(given) || given instanceof Date,
+  fits: (given) => TEXT.fits(given) || (given instanceof Date && !Number.isNaN(given.getTime())),
   remedy: "give a time of the data",
 };
 

@@ -86,9 +86,17 @@ function isPromise(given: unknown): boolean {
   return hasAll(given, ["then"]);
 }
 
-/** True for an object that is no promise, and no array, map or other collection: its names would be none of the values. */
+/** True for an object that is no promise, no date, and no array, map or other collection: its names would be none of the values. */
 export function isRecord(given: unknown): boolean {
-  return hasAll(given, []) && !hasAll(given, [Symbol.iterator]) && !isPromise(given);
+  return (
+    hasAll(given, []) && !hasAll(given, [Symbol.iterator]) && !isPromise(given) && !(given instanceof Date)
+  );
+}
+
+/** A value for a message, whatever it is: a text in quotes, an object by its class. */
+export function shownValue(value: unknown): string {
+  if (typeof value === "string") return JSON.stringify(value);
+  return typeof value === "object" || typeof value === "function" ? kindOf(value) : String(value);
 }
 
 /** Describes a value by its type, with an article; an object by its class. */
@@ -96,6 +104,7 @@ export function kindOf(value: unknown): string {
   if (value === null || value === undefined) return String(value);
   if (value === "") return "an empty text";
   if (isPromise(value)) return "a promise";
+  if (value instanceof Date && Number.isNaN(value.getTime())) return "an invalid Date";
   const name: unknown = typeof value === "object" ? value.constructor?.name : typeof value;
   if (typeof name !== "string" || name === "") return "an object";
   const shown = name === "Object" || name === "Array" ? name.toLowerCase() : name;

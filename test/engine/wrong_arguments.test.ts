@@ -1,328 +1,169 @@
-import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Table } from "apache-arrow";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import {
-  type BarInput,
   compile,
   defineOperator,
   Engine,
+  type LiveSession,
   openPanelSource,
   openResultWriter,
+  type PanelSource,
   panelSource,
+  type ResultWriter,
   readCheckpoint,
   readPanel,
-  UsageError,
   writeCheckpoint,
   writeTable,
 } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
+import { fileFolder } from "../support/file_folder.ts";
 import { facts, x } from "./fixtures/operator_facts.ts";
+import { errorOf, WRONG_VALUES } from "./wrong_values.ts";
 
 /** What JavaScript lets through: each public function names what it takes, what it got and where to get the right thing. */
-
-let engine: Engine;
-beforeAll(async () => {
-  engine = await Engine.start({ threads: 1 });
-});
-afterAll(() => engine.close());
 
 const panel = panelOf({ close: [[1, 2]] });
 const program = compile("a = close", { fields: ["close"], groups: [] });
 const wrong = (value: unknown) => value as never;
-const promise = wrong(Promise.resolve());
+
+let engine: Engine;
+let grouped: LiveSession;
+let session: LiveSession;
+let source: PanelSource;
+let table: Table;
+let writer: ResultWriter;
+beforeAll(async () => {
+  engine = await Engine.start({ threads: 1 });
+  grouped = await engine.open(compile("a = group_mean(close, sector)"), { symbols: ["A", "B"] });
+  session = await engine.open(program, { symbols: ["A", "B"] });
+  await session.push({ time: 1, fields: { close: [1, 2] } });
+  const bars = join(fileFolder(), "bars.arrow");
+  table = await engine.evaluate(program, panel);
+  await writeTable(table, bars);
+  source = await openPanelSource(bars, { rename: { close: "a" } });
+  writer = await openResultWriter(join(fileFolder(), "result.csv"));
+});
+afterAll(async () => {
+  await writer.abort();
+  await source.close();
+  await engine.close();
+});
+
+async function all(batches: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of batches);
+}
 
 const A_PANEL = "a panel is what await readPanel(path) gives";
-const A_SOURCE = `${A_PANEL}, a source what await openPanelSource(path) gives`;
-const A_PROGRAM = "a program is what compile(text) gives";
-const A_TEXT = 'give the text itself, e.g. of readFileSync(file, "utf8")';
-const A_PATH = "give the path as a text";
-const A_CHECKPOINT = "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives";
+const STRINGS = ["an empty text", "a string"];
+const LISTS = ["an array", "a Buffer"];
 
-async function batchesOf(...args: Parameters<Engine["stream"]>): Promise<void> {
-  for await (const _ of engine.stream(...args));
-}
+/** How to get what a call takes, and what is taken, as it is called. */
+const KINDS: Readonly<Record<string, readonly [remedy: string, ...taken: string[]]>> = {
+  "a text of formulas": ['give the text itself, e.g. of readFileSync(file, "utf8")', ...STRINGS],
+  "a program": ["a program is what compile(text) gives"],
+  "a panel": [A_PANEL],
+  "a panel or a source": [`${A_PANEL}, a source what await openPanelSource(path) gives`],
+  "a path": ["give the path as a text", "a string"],
+  "a text": ['write it in quotes: "..."', ...STRINGS],
+  "a list": ["give an array: [...]", ...LISTS],
+  "a list of calls": ["write [{ params: { ... } }, ...]", "an array"],
+  "a list of numbers": ["give one value per symbol, null where there is none", ...LISTS],
+  "a bar": [
+    "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
+    "an array",
+  ],
+  "a checkpoint": [
+    "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives",
+    "a Buffer",
+  ],
+  "an Arrow table": ["a table is what await engine.evaluate(program, panel) gives"],
+  "a record batch": ["give the batches of engine.stream(program, source)"],
+  "the definition of an operator": ["docs/user_operators.md says what it needs", "an object", "a URL"],
+};
 
-async function tablesOf(...args: Parameters<Engine["evaluateMany"]>): Promise<void> {
-  for await (const _ of engine.evaluateMany(...args));
-}
+const cell = { factor: "a", symbol: "L0", time: "1970-01-01" };
+const bar = { time: 2, fields: { close: [1, 2] } };
+const calls: readonly [callee: string, what: string, call: (value: never) => unknown][] = [
+  ["compile", "a text of formulas", (text) => compile(text)],
+  ["evaluate", "a program", (one) => engine.evaluate(one, panel)],
+  ["evaluate", "a panel", (one) => engine.evaluate(program, one)],
+  ["stream", "a program", (one) => all(engine.stream(one, panel))],
+  ["stream", "a program", (one) => engine.openStream(one, panel)],
+  ["stream", "a panel or a source", (one) => all(engine.stream(program, one))],
+  ["stream", "a panel or a source", (one) => engine.openStream(program, one)],
+  ["evaluateMany", "a program", (one) => all(engine.evaluateMany(one, panel, []))],
+  ["evaluateMany", "a panel", (one) => all(engine.evaluateMany(program, one, []))],
+  ["evaluateMany", "a list of calls", (many) => all(engine.evaluateMany(program, panel, many))],
+  ["why", "a program", (one) => engine.why(one, panel, cell)],
+  ["why", "a panel or a source", (one) => engine.why(program, one, cell)],
+  ["whyRows", "a program", (one) => engine.whyRows(one, panel, cell)],
+  ["whyRows", "a panel or a source", (one) => engine.whyRows(program, one, cell)],
+  ["nulls", "a program", (one) => engine.nulls(one, panel)],
+  ["nulls", "a panel or a source", (one) => engine.nulls(program, one)],
+  ["diff", "a program", (one) => engine.diff(one, program, panel)],
+  ["diff", "a program", (one) => engine.diff(program, one, panel)],
+  ["diff", "a panel or a source", (one) => engine.diff(program, program, one)],
+  ["open", "a program", (one) => engine.open(one, { symbols: ["A"] })],
+  ["a session", "a checkpoint", (one) => session.restore(one)],
+  ["update", "a program", (one) => session.update(one)],
+  ["a session", "a bar", (one) => session.push(one)],
+  ["a session", "a bar", (one) => session.push([one])],
+  ["symbols", "a list", (many) => session.push({ ...bar, symbols: many })],
+  ["symbols", "a list", (many) => session.addSymbols(many)],
+  ["the group column sector", "a list", (labels) => grouped.push({ ...bar, groups: { sector: labels } })],
+  ["the field close", "a list of numbers", (close) => session.push({ time: 2, fields: { close } })],
+  ["the factor", "a text", (factor) => session.why(factor, "A")],
+  ["the symbol", "a text", (symbol) => session.why("a", symbol)],
+  ["a panel's reading", "a path", (path) => readPanel(path)],
+  ["a panel's reading", "a path", (path) => openPanelSource(path)],
+  ["panelSource", "a panel", (one) => panelSource(one)],
+  ["writeTable", "an Arrow table", (table) => writeTable(table, "a.csv")],
+  ["writeTable", "a path", (path) => writeTable(table, path)],
+  ["openResultWriter", "a path", (path) => openResultWriter(path)],
+  ["write", "a record batch", (batch) => writer.write(batch)],
+  ["readCheckpoint", "a path", (path) => readCheckpoint(path)],
+  ["writeCheckpoint", "a path", (path) => writeCheckpoint(path, new Uint8Array(1))],
+  ["writeCheckpoint", "a checkpoint", (one) => writeCheckpoint("a", one)],
+  ["defineOperator", "the definition of an operator", (one) => defineOperator(one)],
+  ["defineOperator", "the definition of an operator", (one) => compile("a = close", { operators: [one] })],
+];
+const NOTHING = [undefined, "undefined"] as const;
 
-async function push(bar: unknown): Promise<void> {
-  await using session = await engine.open(program, { symbols: ["A", "B"] });
-  await session.push(bar as BarInput);
-}
+test.each(calls)("%s takes %s, and nothing else", async (callee, what, call) => {
+  const [remedy, ...taken] = KINDS[what]!;
+  for (const [value, called] of callee === "symbols" ? WRONG_VALUES : [NOTHING, ...WRONG_VALUES]) {
+    // No path has this character.
+    if (taken.includes(called) && !(what === "a path" && value === "a\0b")) continue;
+    expect(await errorOf(() => call(wrong(value)))).toMatchObject({
+      name: "UsageError",
+      code: "E528",
+      problem: `${callee} takes ${what}, got ${called}`,
+      remedy: called === "a promise" ? `await it: ${remedy}` : remedy,
+    });
+  }
+});
 
-async function restore(checkpoint: unknown): Promise<void> {
-  await using session = await engine.open(program, { symbols: ["A", "B"] });
-  await session.restore(wrong(checkpoint));
-}
-
-async function update(other: unknown): Promise<void> {
-  await using session = await engine.open(program, { symbols: ["A", "B"] });
-  await session.update(wrong(other));
-}
-
-test.each<[call: string, work: () => unknown, problem: string, remedy: string]>([
+test.each<[call: string, work: () => unknown, problem: string]>([
+  ["a source", () => engine.evaluate(program, wrong(source)), "evaluate takes a panel, got an object"],
   [
-    "compile(undefined)",
-    () => compile(wrong(undefined)),
-    "compile takes a text of formulas, got undefined",
-    A_TEXT,
-  ],
-  ["compile(123)", () => compile(wrong(123)), "compile takes a text of formulas, got a number", A_TEXT],
-  [
-    "compile(buffer)",
-    () => compile(wrong(Buffer.of(1))),
-    "compile takes a text of formulas, got a Buffer",
-    A_TEXT,
-  ],
-  [
-    "compile(promise)",
-    () => compile(promise),
-    "compile takes a text of formulas, got a promise",
-    `await it: ${A_TEXT}`,
-  ],
-  [
-    "evaluate without a panel",
-    () => engine.evaluate(program, wrong(undefined)),
-    "evaluate takes a panel, got undefined",
-    A_PANEL,
-  ],
-  [
-    "evaluate with a promise of a panel",
-    () => engine.evaluate(program, promise),
-    "evaluate takes a panel, got a promise",
-    `await it: ${A_PANEL}`,
-  ],
-  [
-    "evaluate with a source",
-    () => engine.evaluate(program, wrong(panelSource(panel))),
-    "evaluate takes a panel, got an object",
-    A_PANEL,
-  ],
-  [
-    "evaluate with plain columns",
+    "plain columns",
     () => engine.evaluate(program, wrong({ ...panel, fields: { close: [1, 2] } })),
     "evaluate takes a panel, got an object",
-    A_PANEL,
   ],
   [
-    "evaluate without a program",
-    () => engine.evaluate(wrong(undefined), panel),
-    "evaluate takes a program, got undefined",
-    A_PROGRAM,
-  ],
-  [
-    "evaluate with a text",
-    () => engine.evaluate(wrong("a = close"), panel),
-    "evaluate takes a program, got a string",
-    A_PROGRAM,
-  ],
-  [
-    "evaluate with a promise of a program",
-    () => engine.evaluate(promise, panel),
-    "evaluate takes a program, got a promise",
-    `await it: ${A_PROGRAM}`,
-  ],
-  [
-    "stream without a program",
-    () => batchesOf(wrong({}), panel),
-    "stream takes a program, got an object",
-    A_PROGRAM,
-  ],
-  [
-    "stream without a source",
-    () => batchesOf(program, wrong(null)),
-    "stream takes a panel or a source, got null",
-    A_SOURCE,
-  ],
-  [
-    "stream with a promise",
-    () => batchesOf(program, promise),
-    "stream takes a panel or a source, got a promise",
-    `await it: ${A_SOURCE}`,
-  ],
-  [
-    "openStream with a promise",
-    () => engine.openStream(program, promise),
-    "stream takes a panel or a source, got a promise",
-    `await it: ${A_SOURCE}`,
-  ],
-  [
-    "evaluateMany without a program",
-    () => tablesOf(wrong(1), panel, []),
-    "evaluateMany takes a program, got a number",
-    A_PROGRAM,
-  ],
-  [
-    "evaluateMany with a promise",
-    () => tablesOf(program, promise, []),
-    "evaluateMany takes a panel, got a promise",
-    `await it: ${A_PANEL}`,
-  ],
-  [
-    "evaluateMany without calls",
-    () => tablesOf(program, panel, wrong({ params: {} })),
-    "evaluateMany takes a list of calls, got an object",
-    "write [{ params: { ... } }, ...]",
-  ],
-  [
-    "open with a promise",
-    () => engine.open(promise, { symbols: ["A"] }),
-    "open takes a program, got a promise",
-    `await it: ${A_PROGRAM}`,
-  ],
-  [
-    "open with a promise of a warm-up",
-    () => engine.open(program, { warmup: promise }),
-    "the option warmup takes a panel, got a promise",
-    `await it: ${A_PANEL}`,
-  ],
-  [
-    "open with a promise of a checkpoint",
-    () => engine.open(program, { checkpoint: promise }),
-    "a session takes a checkpoint, got a promise",
-    `await it: ${A_CHECKPOINT}`,
-  ],
-  [
-    "restore without a checkpoint",
-    () => restore(undefined),
-    "a session takes a checkpoint, got undefined",
-    A_CHECKPOINT,
-  ],
-  ["update without a program", () => update("a = close"), "update takes a program, got a string", A_PROGRAM],
-  [
-    "push without a bar",
-    () => push(undefined),
-    "a session takes a bar, got undefined",
-    "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
-  ],
-  [
-    "push with a list that has a hole",
-    () => push([null]),
-    "a session takes a bar, got null",
-    "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
-  ],
-  [
-    "push without fields",
-    () => push({ time: 1, close: [1, 2] }),
+    "no fields",
+    () => session.push(wrong({ time: 2, close: [1, 2] })),
     "a session takes a bar, got an object",
-    "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
   ],
+  ["a table", () => writer.write(wrong(table)), "write takes a record batch, got a Table"],
   [
-    "push of a field without values",
-    () => push({ time: 1, fields: { close: undefined } }),
-    "the field close takes a list of numbers, got undefined",
-    "give one value per symbol, null where there is none",
+    "no time",
+    () => engine.why(program, panel, wrong({ factor: "a", symbol: "L0" })),
+    "the time takes a text or a Date, got undefined",
   ],
-  [
-    "readPanel(undefined)",
-    () => readPanel(wrong(undefined)),
-    "a panel's reading takes a path, got undefined",
-    A_PATH,
-  ],
-  [
-    "openPanelSource(url)",
-    () => openPanelSource(wrong(new URL("file:///bars.csv"))),
-    "a panel's reading takes a path, got a URL",
-    A_PATH,
-  ],
-  [
-    'readPanel(""), not the working directory',
-    () => readPanel(""),
-    "a panel's reading takes a path, got an empty text",
-    A_PATH,
-  ],
-  [
-    "readPanel with groups of a number",
-    () => readPanel("a.csv", { groups: wrong(5) }),
-    "the option groups takes a path, got a number",
-    A_PATH,
-  ],
-  [
-    "readPanel with new names of numbers",
-    () => readPanel("a.csv", { rename: { close: wrong(5) } }),
-    "the option rename takes an object of texts, got an object",
-    "write { field: column }",
-  ],
-  [
-    "readPanel with a time column of a number",
-    () => readPanel("a.csv", { timeColumn: wrong(5) }),
-    "the option timeColumn takes the name of a column, got a number",
-    "give it as a text",
-  ],
-  [
-    "openPanelSource with a limit as a text",
-    () => openPanelSource("a.csv", { memoryLimitBytes: wrong("4GiB") }),
-    "the option memoryLimitBytes takes a number, got a string",
-    "give the bytes, e.g. 4 * 2 ** 30",
-  ],
-  [
-    "evaluate with params by time of no path",
-    () => engine.evaluate(program, panel, { paramsByTime: "" }),
-    "the option paramsByTime takes a path, got an empty text",
-    A_PATH,
-  ],
-  [
-    "panelSource(promise)",
-    () => panelSource(promise),
-    "panelSource takes a panel, got a promise",
-    `await it: ${A_PANEL}`,
-  ],
-  [
-    "writeTable with a promise",
-    () => writeTable(promise, "a.csv"),
-    "writeTable takes an Arrow table, got a promise",
-    "await it: a table is what await engine.evaluate(program, panel) gives",
-  ],
-  [
-    "writeTable without a path",
-    async () => writeTable(await engine.evaluate(program, panel), wrong(undefined)),
-    "writeTable takes a path, got undefined",
-    A_PATH,
-  ],
-  [
-    "openResultWriter without a path",
-    () => openResultWriter(wrong(undefined)),
-    "openResultWriter takes a path, got undefined",
-    A_PATH,
-  ],
-  [
-    "write of a table",
-    async () => {
-      await using writer = await openResultWriter(join(tmpdir(), "factorloom-never.csv"));
-      await writer.write(wrong(await engine.evaluate(program, panel)));
-    },
-    "write takes a record batch, got a Table",
-    "give the batches of engine.stream(program, source)",
-  ],
-  [
-    "readCheckpoint(undefined)",
-    () => readCheckpoint(wrong(undefined)),
-    "readCheckpoint takes a path, got undefined",
-    A_PATH,
-  ],
-  [
-    "writeCheckpoint without a path",
-    () => writeCheckpoint(wrong(undefined), new Uint8Array()),
-    "writeCheckpoint takes a path, got undefined",
-    A_PATH,
-  ],
-  [
-    "writeCheckpoint with a promise",
-    () => writeCheckpoint("a", promise),
-    "writeCheckpoint takes a checkpoint, got a promise",
-    `await it: ${A_CHECKPOINT}`,
-  ],
-  [
-    "defineOperator(undefined)",
-    () => defineOperator(wrong(undefined)),
-    "defineOperator takes the definition of an operator, got undefined",
-    "docs/user_operators.md says what it needs",
-  ],
-])("%s", async (_, work, problem, remedy) => {
-  const error: unknown = await Promise.try(work).catch((reason: unknown) => reason);
-  expect(error).toBeInstanceOf(UsageError);
-  expect(error).toMatchObject({ code: "E528", problem, remedy });
+])("%s for what is like it", async (_, work, problem) => {
+  expect(await errorOf(work)).toMatchObject({ name: "UsageError", code: "E528", problem });
 });
 
 const { nullWhere: _, ...undeclared } = facts;
@@ -362,12 +203,6 @@ test.each([
   );
 });
 
-test("options that were not awaited are no options", async () => {
-  await expect(engine.evaluate(program, panel, promise)).rejects.toThrow(
-    "E528 evaluate takes an object of options, got a promise",
-  );
-});
-
 test("a memory limit is a positive number of bytes, however large", async () => {
   const path = "examples/data/sp100_sectors.csv";
   const limit = (memoryLimitBytes: number) => openPanelSource(path, { memoryLimitBytes });
@@ -375,4 +210,55 @@ test("a memory limit is a positive number of bytes, however large", async () => 
     await expect(limit(bytes)).rejects.toThrow(`E507 a memory limit of ${bytes} bytes`);
   for (const bytes of [1, 1e20, 1e30, Number.POSITIVE_INFINITY])
     await expect(limit(bytes)).rejects.toThrow("E311 examples/data/sp100_sectors.csv: no time column");
+});
+
+test.each([
+  [{ fields: ["open"] }, "E350 the panel has no field open"],
+  [{ groups: ["sector"] }, "E350 the panel has no group column sector"],
+  [{ fields: undefined }, "E528 the option fields takes a list of texts, got undefined"],
+  [{ blockRows: 0 }, "E528 the option blockRows takes a whole number of rows from 1, got a number"],
+  [
+    { rows: { first: 0, end: 2 } },
+    "E528 the option rows takes rows { first, end } from 0 to 1, got an object",
+  ],
+  [{ field: [] }, "E527 unknown option field of blocks"],
+])("blocks of a source with %j are refused", (request, message) => {
+  for (const each of [source, panelSource(panel)])
+    expect(() => each.blocks(wrong({ fields: ["close"], groups: [], blockRows: 1, ...request }))).toThrow(
+      message,
+    );
+});
+
+test("a panel that does not fit together is refused wherever panels are taken", async () => {
+  const broken = { ...panel, present: new Uint8Array(1) };
+  const message = "E522 the panel does not fit together: present has length 1";
+  await expect(engine.evaluate(program, broken)).rejects.toThrow(message);
+  await expect(engine.open(program, { warmup: broken })).rejects.toThrow(message);
+  await using session = await engine.open(program, { warmup: panel });
+  await expect(session.push(broken)).rejects.toThrow(message);
+  const nameless = { ...panel, time: { ...panel.time, name: wrong(undefined) } };
+  await expect(engine.evaluate(program, nameless)).rejects.toThrow("time.name is not the name of a column");
+});
+
+test("params have values of their kinds, also those without a default", async () => {
+  const needs = compile("param p\nparam q = 1\na = close * p * q", { fields: ["close"] });
+  for (const [value, called] of WRONG_VALUES.filter(
+    ([one]) => !["number", "string", "boolean"].includes(typeof one),
+  ))
+    for (const params of [{ p: value }, { p: 1, q: value }]) {
+      const wanted = "q" in params ? "q is a number" : "p is a number, a text, true or false";
+      const error = await errorOf(() => engine.evaluate(needs, panel, { params: wrong(params) }));
+      expect(error?.message).toContain(`E504 param ${wanted}, got ${called}`);
+    }
+});
+
+test("a checkpoint goes on with times of the same type only", async () => {
+  const time = { name: "day", type: { kind: "date" } } as const;
+  await using session = await engine.open(program, { symbols: ["A"], time });
+  const checkpoint = await session.checkpoint();
+  const refused = "E352 the checkpoint belongs to another session: its times are each a date (YYYY-MM-DD)";
+  const other = { name: "day", type: { kind: "integer", bits: 64 } } as const;
+  await expect(engine.open(program, { checkpoint, time: other })).rejects.toThrow(refused);
+  await using again = await engine.open(program, { checkpoint, time: { ...time, name: "date" } });
+  expect(again.symbols).toEqual(["A"]);
 });

@@ -1,247 +1,291 @@
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
+  CLUSTER_EVALUATE_OPTIONS,
+  CLUSTER_OPTIONS,
+  checkedClusterCall,
+  checkedClusterOptions,
+  TLS_FILES,
+} from "../../src/cluster/client/options.ts";
+import { COMPILE_OPTIONS } from "../../src/compile.ts";
+import { BLOCK_REQUEST } from "../../src/data/panel/panel_source.ts";
+import { PANEL_SOURCE_OPTIONS } from "../../src/data/source/open_panel_source.ts";
+import { DIFF_OPTIONS } from "../../src/difference/program_difference.ts";
+import { DIFF_RESULTS_OPTIONS } from "../../src/difference/result_difference.ts";
+import { ENGINE_OPTIONS } from "../../src/engine.ts";
+import { CALL_OPTIONS } from "../../src/evaluation/many/many_calls.ts";
+import { memoryShares, THRESHOLD_OPTIONS } from "../../src/evaluation/memory/thresholds.ts";
+import { EVALUATE_OPTIONS, OPTIONS_BESIDE_PARAMS } from "../../src/evaluation/options.ts";
+import { HANG_OPTIONS } from "../../src/execution/watch/hang_watch.ts";
+import {
   compile,
+  diffResults,
   Engine,
+  FactorloomError,
   type LiveSession,
-  openPanelSource,
   panelSource,
-  readCheckpoint,
   readPanel,
-  writeCheckpoint,
-  writeTable,
 } from "../../src/index.ts";
+import { OPEN_OPTIONS, PUSH_OPTIONS } from "../../src/live/options.ts";
+import { UPDATE_OPTIONS } from "../../src/live/session/update.ts";
+import { NULLS_OPTIONS } from "../../src/reasons/nulls.ts";
+import { WHY_OPTIONS, WHY_ROWS_OPTIONS } from "../../src/reasons/why.ts";
+import type { ArgumentKind } from "../../src/text/argument_kinds.ts";
+import { shownValue } from "../../src/text/argument_kinds.ts";
 import { panelOf } from "../panels.ts";
+import { Seeded } from "../support/seeded.ts";
+import { errorOf, WRONG_VALUES } from "./wrong_values.ts";
+
+/**
+ * Each option of each call with values of all kinds: JavaScript would take those that are wrong, or fail on them later. What
+ * the call says follows from its table of options; what it checks by hand is in `BY_HAND`.
+ */
 
 let engine: Engine;
+let session: LiveSession;
 beforeAll(async () => {
   engine = await Engine.start({ threads: 1 });
+  session = await engine.open(program, { symbols: ["A", "B"], revisable: true });
+  await session.push(bar);
 });
 afterAll(() => engine.close());
 
 const panel = panelOf({ close: [[1, 2]] });
 const program = compile("a = close", { fields: ["close"], groups: [] });
-const wrong = (value: unknown) => value as never;
+const bar = { time: 1, fields: { close: [1, 2] } };
+const cell = { factor: "a", symbol: "L0", time: "1970-01-01" };
+const { time: _, ...factor } = cell;
+const request = { fields: ["close"], groups: [], blockRows: 1 };
+const local = { scheduler: "tcp://127.0.0.1:1" };
 
-async function batchesOf(...args: Parameters<Engine["stream"]>): Promise<void> {
-  for await (const _ of engine.stream(...args));
+async function all(batches: AsyncIterable<unknown>): Promise<void> {
+  for await (const _ of batches);
 }
 
-async function tablesOf(...args: Parameters<Engine["evaluateMany"]>): Promise<void> {
-  for await (const _ of engine.evaluateMany(...args));
+type Kinds = Readonly<Record<string, ArgumentKind | null>>;
+
+/** What a cluster checks before it is asked; the others are those of `evaluate`, which checks them there. */
+const CLUSTER_CALL = Object.fromEntries(
+  Object.entries(CLUSTER_EVALUATE_OPTIONS).filter(
+    ([name, kind]) => kind !== null || !Object.hasOwn(EVALUATE_OPTIONS, name),
+  ),
+);
+
+/** By callee, as messages call it: its options, a call with them, and what a call needs at least. */
+const CALLS: Readonly<Record<string, readonly [Kinds, (options: object) => unknown, needed?: object]>> = {
+  compile: [COMPILE_OPTIONS, (options) => compile("a = close", options)],
+  evaluate: [EVALUATE_OPTIONS, (options) => engine.evaluate(program, panel, options)],
+  stream: [EVALUATE_OPTIONS, (options) => all(engine.stream(program, panel, options))],
+  evaluateMany: [OPTIONS_BESIDE_PARAMS, (options) => all(engine.evaluateMany(program, panel, [{}], options))],
+  "a call": [CALL_OPTIONS, (options) => all(engine.evaluateMany(program, panel, [options]))],
+  nulls: [NULLS_OPTIONS, (options) => engine.nulls(program, panel, options)],
+  diff: [DIFF_OPTIONS, (options) => engine.diff(program, program, panel, options)],
+  diffResults: [DIFF_RESULTS_OPTIONS, (options) => diffResults(panel, panel, options)],
+  why: [WHY_OPTIONS, (options) => engine.why(program, panel, { ...cell, ...options })],
+  whyRows: [WHY_ROWS_OPTIONS, (options) => engine.whyRows(program, panel, { ...factor, ...options })],
+  open: [
+    OPEN_OPTIONS,
+    async (options) => await (await engine.open(program, { symbols: ["A"], ...options })).close(),
+  ],
+  push: [PUSH_OPTIONS, (options) => session.push({ ...bar, time: session.lastTime! + 1n }, options)],
+  revise: [PUSH_OPTIONS, (options) => session.revise({ ...bar, time: session.lastTime! }, options)],
+  update: [UPDATE_OPTIONS, (options) => session.update(program, options)],
+  "a panel's reading": [PANEL_SOURCE_OPTIONS, (options) => readPanel("none.csv", options)],
+  blocks: [BLOCK_REQUEST, (options) => all(panelSource(panel).blocks({ ...request, ...options })), request],
+  "Engine.start": [ENGINE_OPTIONS, (options) => Engine.start(options), { threads: 0 }],
+  hang: [HANG_OPTIONS, (hang) => Engine.start({ hang, threads: 0 })],
+  memoryThresholds: [THRESHOLD_OPTIONS, (options) => memoryShares(options, {})],
+  "Cluster.connect": [CLUSTER_OPTIONS, (options) => checkedClusterOptions({ ...local, ...options }), local],
+  tls: [TLS_FILES, (tls) => checkedClusterOptions({ scheduler: "tls://127.0.0.1:1", tls })],
+  "a cluster's evaluate": [CLUSTER_CALL, (options) => checkedClusterCall(options)],
+};
+
+/** What a kind of the tables takes at most, as messages call it: a kind that takes more is found out. */
+const TAKEN_AT_MOST: Readonly<Record<string, readonly string[]>> = {
+  "true or false": ["a boolean"],
+  "a text": ["a string", "an empty text"],
+  "a path": ["a string"],
+  "the name of a column": ["a string", "an empty text"],
+  "a number": ["a number"],
+  "a whole number of rows from 1": [],
+  "a function": ["a function"],
+  "an AbortSignal": [],
+  "a panel": [],
+  "an object": ["an object", "a Buffer", "a URL"],
+  "an object of texts": ["an object", "a URL"],
+  "a list": ["an array", "a Buffer"],
+  "a list of texts": ["an array"],
+};
+
+const BLOCKS = "E516 blocks of % rows\n  give a whole number from 1 to 65536";
+const PRIORITY = "E570 the priority is %\n  give a whole number from -1000 to 1000";
+const KERNEL = "E517 unknown kernel %\n  kernels: compiled, reference";
+const TOLERANCE = "E566 a tolerance of %\n  give a number that is not negative, e.g. 1e-9";
+const SHARE = " is %\n  give a share of the memory limit, e.g. 0.8, or 0 for none";
+const COST = "E520 not a cost model: *\n  *factorloom bench calibrate*";
+const edgeOf = (name: string) => [`E541 ${name} is *; the times of the data are each a date`, NO_DATE];
+const NO_DATE = "E541 % is not a date (YYYY-MM-DD)\n  write it like the times in the data";
+const textOf = (name: string) => `E528 the ${name} takes a text, got &\n  write it in quotes: "..."`;
+const recordOf = (name: string) => [
+  `E528 ${name} takes an object of options, got &`,
+  `E527 unknown option * of ${name}`,
+];
+const inSession = (name: string, wanted: string) => `E554 ${name} is %\n  give ${wanted}`;
+const ofCluster = (name: string, wanted: string) => `E638 ${name} is *\n  ${wanted}`;
+/** Objects without a value. */
+const OBJECTS = [{}, Object.create(null), "a URL"];
+const NOT_EMPTY = "give a text that is not empty";
+const SECONDS = "give a positive number of seconds";
+const COUNT = "give a positive whole number";
+
+/**
+ * The options that are null in the tables: what is said to a value, `%` as it is shown, `&` as it is called, `*` whatever
+ * stands there; and values that are taken.
+ */
+const BY_HAND: Readonly<Record<string, readonly [says: string | readonly string[], ...taken: unknown[]]>> = {
+  "evaluate.from": [edgeOf("from"), "a Date"],
+  "evaluate.to": [edgeOf("to"), "a Date"],
+  // A text is read by DuckDB: in one call of all.
+  from: [edgeOf("from"), "a Date", "a string", "an empty text"],
+  to: [edgeOf("to"), "a Date", "a string", "an empty text"],
+  blockRows: [BLOCKS],
+  priority: [PRIORITY, 0, -1],
+  kernel: [KERNEL],
+  tolerance: [TOLERANCE, 0, 1.5],
+  factor: [[textOf("factor"), "E506 no factor "]],
+  symbol: [[textOf("symbol"), "E345 the data have no symbol "]],
+  "why.time": [["E528 the time takes a text or a Date, got &\n  give a time of the data", NO_DATE], "a Date"],
+  symbols: [
+    [
+      "E528 symbols takes a list, got &\n  give an array: [...]",
+      "E381 symbols[0] is *, not the name",
+      "E552",
+    ],
+    [],
+  ],
+  groups: [
+    ["E528 the option groups takes labels by symbol, got &", "E528 the group column zzz takes labels"],
+    null,
+    ...OBJECTS,
+  ],
+  "open.time": ["E554 time.name is *\n  give the name of a column", null],
+  spareSymbols: [inSession("spareSymbols", "a whole number from 0"), 0],
+  retainRows: [inSession("retainRows", "a whole number from 0"), 0],
+  late: [inSession("late", '"deliver" or "skip"')],
+  catchUp: [inSession("catchUp", '"on_demand" or "idle"')],
+  budgetMs: [inSession("budgetMs", "a positive number"), 1.5],
+  checkpoint: [["E528 a session takes a checkpoint, got &\n  a checkpoint is what", "E351"], null],
+  threads: ["E505 threads must be a whole number from 1 to 256, got %\n  try threads: 2"],
+  memoryLimit: [
+    [
+      "E507 & is not a size of memory\n  write e.g. 4GiB or 500MB",
+      "E507 % is not a size of memory",
+      "E507 a memory limit of % bytes",
+    ],
+    1.5,
+  ],
+  memoryThresholds: [recordOf("memoryThresholds"), ...OBJECTS],
+  costs: [COST],
+  queueMs: ["E571 queueMs must be a number from 0 to 1000, got *\n  leave it out", 0, 1.5],
+  hang: [recordOf("hang"), ...OBJECTS],
+  limitMs: ["E572 hang.limitMs is %\n  give a positive number of ms, or hang: false", 1.5],
+  target: [`E573 memoryThresholds.target${SHARE}`, 0, 1.5],
+  spill: [`E573 memoryThresholds.spill${SHARE}`, 0, 1.5],
+  pause: [`E573 memoryThresholds.pause${SHARE}`, 0, 1.5],
+  refuse: [`E573 memoryThresholds.refuse${SHARE}`, 0, 1.5],
+  rows: [
+    "E528 the option rows takes rows { first, end } from 0 to 1, got &\n  leave it out to read all rows",
+    null,
+  ],
+  tls: [[...recordOf("tls"), "E632 certificates are given, and tcp://127.0.0.1:1 uses none"]],
+  store: [ofCluster("store", NOT_EMPTY), "a string"],
+  python: [ofCluster("python", NOT_EMPTY), "a string"],
+  node: [ofCluster("node", NOT_EMPTY), "a string"],
+  timeoutSeconds: [ofCluster("timeoutSeconds", SECONDS), 1.5],
+  taskTimeoutSeconds: [ofCluster("taskTimeoutSeconds", SECONDS), 1.5],
+  workers: [ofCluster("workers", 'give a list of at least one name, e.g. ["host1"]')],
+  resources: [ofCluster("resources", "give numbers from 0 by name, e.g. { GPU: 1 }"), ...OBJECTS],
+  cut: [ofCluster("cut", "cuts: auto, stages, slabs")],
+  shardLanes: [ofCluster("shardLanes", COUNT)],
+  slabRows: [ofCluster("slabRows", COUNT)],
+};
+
+function isSaid(template: string, message: string, value: unknown, called: string): boolean {
+  const said = { "%": shownValue(value), "&": called } as Record<string, string>;
+  const parts = template
+    .split(/([%&*])/)
+    .map((part) => (part === "*" ? ".+" : RegExp.escape(said[part] ?? part)));
+  return new RegExp(`^${parts.join("")}`).test(message);
 }
 
-async function inSession(work: (session: LiveSession) => Promise<unknown>): Promise<void> {
-  await using session = await engine.open(program, { symbols: ["A", "B"] });
-  await work(session);
-}
+const options = Object.entries(CALLS).flatMap(([callee, [kinds, call]]) =>
+  Object.entries(kinds).map(([option, kind]) => ({ callee, option, kind, call })),
+);
+const ofAKind = options.flatMap(({ kind, ...rest }) => (kind === null ? [] : [{ ...rest, ...kind }]));
+const byHand = options.filter(({ kind }) => kind === null);
 
-/** Each option of each call with a value of another kind, which JavaScript would take or fail on later. */
-describe("an option of a wrong kind", () => {
-  const FLAG = ["true or false", "give one of them"];
-  const LIST = ["a list", "give an array: [...]"];
-  const NAMES = ["a list of texts", 'give an array: ["..."]'];
-  const NUMBERS = ["an object", "write { name: value }"];
-  const PATH = ["a path", "give the path as a text"];
-  const SIGNAL = ["an AbortSignal", "give the signal of an AbortController"];
-  const COLUMN = ["the name of a column", "give it as a text"];
-  const TEXT = ["a text", 'write it in quotes: "..."'];
-  const FUNCTION = ["a function", "write (...) => ..."];
-  const CALL = { params: NUMBERS, paramsByTime: PATH, select: NAMES, keepInfinite: FLAG, signal: SIGNAL };
-  const CALLS = { ...CALL, onProgress: FUNCTION };
-  const cell = { factor: "a", symbol: "L0" };
-  const tables: Readonly<
-    Record<string, [work: (options: object) => unknown, kinds: Readonly<Record<string, readonly string[]>>]>
-  > = {
-    compile: [
-      (options) => compile("a = close", options),
-      {
-        dialect: TEXT,
-        file: TEXT,
-        universe: TEXT,
-        fields: NAMES,
-        groups: NAMES,
-        disabledPasses: NAMES,
-        operators: LIST,
-      },
-    ],
-    evaluate: [(options) => engine.evaluate(program, panel, options), CALLS],
-    stream: [(options) => batchesOf(program, panel, options), CALLS],
-    evaluateMany: [
-      (options) => tablesOf(program, panel, [], options),
-      { select: NAMES, keepInfinite: FLAG, signal: SIGNAL, onProgress: FUNCTION },
-    ],
-    "a call": [(options) => tablesOf(program, panel, [options]), { params: NUMBERS }],
-    nulls: [(options) => engine.nulls(program, panel, options), CALLS],
-    diff: [(options) => engine.diff(program, program, panel, options), CALLS],
-    why: [
-      (options) => engine.why(program, panel, { ...cell, time: "1970-01-01", ...options }),
-      { params: NUMBERS, paramsByTime: PATH, keepInfinite: FLAG, signal: SIGNAL },
-    ],
-    open: [
-      (options) => engine.open(program, { symbols: ["A"], ...options }),
-      {
-        params: NUMBERS,
-        priorities: NUMBERS,
-        select: NAMES,
-        keepInfinite: FLAG,
-        revisable: FLAG,
-        signal: SIGNAL,
-      },
-    ],
-    push: [
-      (options) => inSession((session) => session.push({ time: 1, fields: { close: [1, 2] } }, options)),
-      { params: NUMBERS, copy: FLAG, signal: SIGNAL },
-    ],
-    update: [
-      (options) => inSession((session) => session.update(program, options)),
-      { params: NUMBERS, priorities: NUMBERS, select: NAMES },
-    ],
-    readPanel: [
-      (options) => readPanel("bars.csv", options),
-      { groups: PATH, series: PATH, timeColumn: COLUMN, symbolColumn: COLUMN },
-    ],
-    "Engine.start": [(options) => Engine.start(options), { trace: FUNCTION }],
-    hang: [(hang) => Engine.start({ hang }), { replaces: FLAG, onHang: FUNCTION }],
-  };
-  const cases = Object.entries(tables).flatMap(([call, [work, kinds]]) =>
-    Object.entries(kinds).map(([option, [what, remedy]]) => ({ call, option, work, what, remedy })),
-  );
+test.each(ofAKind)("$callee takes as $option $what", async ({ option, call, what, fits, remedy }) => {
+  const isTaken = (value: unknown, called: string) => TAKEN_AT_MOST[what]!.includes(called) && fits(value);
+  for (const [value, called] of WRONG_VALUES.filter((one) => one[0] !== null && !isTaken(...one)))
+    expect(await errorOf(() => call({ [option]: value }))).toMatchObject({
+      name: "UsageError",
+      code: "E528",
+      problem: expect.stringContaining(`the option ${option} takes ${what}, got ${called}`),
+      remedy: called === "a promise" ? `await it: ${remedy}` : remedy,
+    });
+});
 
-  test.each(cases)("$call takes as $option $what", async ({ option, work, what, remedy }) => {
-    const wrongs = [
-      5,
-      new Map(),
-      Promise.resolve(),
-      () => {},
-      ...([TEXT, PATH, COLUMN].some(([kind]) => kind === what) ? [] : ["a"]),
+test.each(byHand)("$callee checks $option by hand", async ({ callee, option, call }) => {
+  const [says, ...taken] = BY_HAND[`${callee}.${option}`] ?? BY_HAND[option]!;
+  for (const [value, called] of WRONG_VALUES) {
+    if (taken.some((one) => one === called || isDeepStrictEqual(one, value))) continue;
+    const error = await errorOf(() => call({ [option]: value }));
+    expect(error, called).toBeInstanceOf(FactorloomError);
+    const message = error!.message.replace("\n  await it: ", "\n  ");
+    const isOneOf = [says].flat().some((template) => isSaid(template, message, value, called));
+    expect(isOneOf, `${called}: ${message}`).toBe(true);
+  }
+});
+
+const TAKEN_WHOLE = Object.keys(CALLS).filter(
+  (name) => !/^(why|whyRows|open|blocks|Cluster.connect)$/.test(name),
+);
+
+test.each(TAKEN_WHOLE)("%s takes an object of options, and nothing else", async (callee) => {
+  const [kinds, call] = CALLS[callee]!;
+  for (const [value, called] of WRONG_VALUES.filter(([, name]) => !/^an object$|URL/.test(name)))
+    expect(await errorOf(() => call(value as object)), called).toMatchObject({
+      name: "UsageError",
+      code: "E528",
+      problem: expect.stringContaining(`${callee} takes an object of options, got ${called}`),
+      remedy: expect.stringContaining(`options of ${callee}: ${Object.keys(kinds)[0]}`),
+    });
+});
+
+describe.each(Object.keys(CALLS))("%s", (callee) => {
+  const [kinds, call, needed] = CALLS[callee]!;
+  const names = Object.keys(kinds);
+
+  test("takes null like nothing where its table says the kind", async () => {
+    const none = Object.fromEntries(names.filter((name) => kinds[name]).map((name) => [name, null]));
+    const [usual, found] = [
+      await errorOf(() => call({ ...needed })),
+      await errorOf(() => call({ ...none, ...needed })),
     ];
-    for (const value of wrongs.filter((one) => what !== "a function" || typeof one !== "function")) {
-      const problem = `the option ${option} takes ${what}, got `;
-      const shown = value instanceof Promise ? `await it: ${remedy}` : remedy;
-      await expect((async () => work({ [option]: value }))()).rejects.toMatchObject({
-        code: "E528",
-        problem: expect.stringContaining(problem),
-        remedy: shown,
+    expect(found?.message).toBe(usual?.message);
+  });
+
+  test("refuses a name that is mistyped, with the name that is meant", async () => {
+    const random = new Seeded();
+    for (const name of names) {
+      const at = random.below(name.length);
+      const mistyped = `${name.slice(0, at)}${name[at]}${name.slice(at)}`;
+      expect(await errorOf(() => call({ [mistyped]: 1 })), `seed ${random.seed}`).toMatchObject({
+        name: "UsageError",
+        code: "E527",
+        problem: expect.stringMatching(`(: |^)unknown option ${mistyped} of ${callee}$`),
+        remedy: `did you mean ${name}?`,
       });
     }
   });
-
-  test.each(cases)("null is like no $option of $call", async ({ option, work }) => {
-    const problems = await Promise.all(
-      [{}, { [option]: null }].map(async (options) => {
-        const error = await (async () => work(options))().then(
-          (made: unknown) => (made as Engine | undefined)?.[Symbol.asyncDispose]?.(),
-          (cause: Error) => cause.message,
-        );
-        return error;
-      }),
-    );
-    expect(problems[1]).toEqual(problems[0]);
-  });
-});
-
-test("a path has no null character", async () => {
-  await expect(readCheckpoint("a\0b")).rejects.toThrow("E528 readCheckpoint takes a path, got a string");
-  await expect(writeCheckpoint("a\0b", new Uint8Array(1))).rejects.toThrow("E528");
-});
-
-test.each([
-  [{ hang: 5 }, "E528 hang takes an object of options, got a number"],
-  [{ hang: { limit: 5 } }, "E527 unknown option limit of hang"],
-  [{ hang: { limitMs: true } }, "E572 hang.limitMs is true"],
-  [{ memoryLimit: [1] }, "E507 an array is not a size of memory"],
-])("Engine.start(%j) is refused", async (options, message) => {
-  await expect(Engine.start(wrong(options))).rejects.toThrow(message);
-});
-
-test("operators of compile are definitions of operators", () => {
-  expect(() => compile("a = close", { operators: [wrong(1)] })).toThrow(
-    "E528 defineOperator takes the definition of an operator, got a number",
-  );
-  expect(() => compile("a = close", { operators: [wrong({ name: "one" })] })).toThrow(
-    "E549 operator one: axis is one of elementwise, rolling",
-  );
-});
-
-test("a cell to be explained has a factor, a symbol and a time", async () => {
-  await using session = await engine.open(program, { symbols: ["A", "B"] });
-  await session.push({ time: 1, fields: { close: [1, 2] } });
-  for (const symbol of [undefined, 5]) {
-    const what = symbol === undefined ? "undefined" : "a number";
-    const options = { factor: "a", symbol, time: "1970-01-01" };
-    const message = `E528 the symbol takes a text, got ${what}`;
-    await expect(engine.why(program, panel, wrong(options))).rejects.toThrow(message);
-    await expect(engine.whyRows(program, panel, wrong({ factor: "a", symbol }))).rejects.toThrow(message);
-    await expect(session.why("a", wrong(symbol))).rejects.toThrow(message);
-    await expect(session.why(wrong(symbol), "A")).rejects.toThrow(
-      `E528 the factor takes a text, got ${what}`,
-    );
-  }
-  await expect(engine.why(program, panel, wrong({ factor: "a", symbol: "L0" }))).rejects.toThrow(
-    "E528 the time takes a text or a Date, got undefined",
-  );
-});
-
-test.each([
-  [{ fields: ["open"] }, "E350 the panel has no field open"],
-  [{ groups: ["sector"] }, "E350 the panel has no group column sector"],
-  [{ fields: undefined }, "E528 the option fields takes a list of texts, got undefined"],
-  [{ blockRows: 0 }, "E528 the option blockRows takes a whole number of rows from 1, got a number"],
-  [
-    { rows: { first: 0, end: 2 } },
-    "E528 the option rows takes rows { first, end } from 0 to 1, got an object",
-  ],
-  [{ rows: 5 }, "E528 the option rows takes rows"],
-  [{ field: [] }, "E527 unknown option field of blocks"],
-])("blocks of a source with %j are refused", async (request, message) => {
-  const folder = await mkdtemp(join(tmpdir(), "blocks-"));
-  await writeTable(await engine.evaluate(program, panel), join(folder, "bars.arrow"));
-  const source = await openPanelSource(join(folder, "bars.arrow"), { rename: { close: "a" } });
-  for (const each of [source, panelSource(panel)])
-    expect(() => each.blocks(wrong({ fields: ["close"], groups: [], blockRows: 1, ...request }))).toThrow(
-      message,
-    );
-  await source.close();
-  await rm(folder, { recursive: true });
-});
-
-test("a panel that does not fit together is refused wherever panels are taken", async () => {
-  const broken = { ...panel, present: new Uint8Array(1) };
-  const message = "E522 the panel does not fit together: present has length 1";
-  await expect(engine.evaluate(program, broken)).rejects.toThrow(message);
-  await expect(engine.open(program, { warmup: broken })).rejects.toThrow(message);
-  await using session = await engine.open(program, { warmup: panel });
-  await expect(session.push(broken)).rejects.toThrow(message);
-  const nameless = { ...panel, time: { ...panel.time, name: wrong(undefined) } };
-  await expect(engine.evaluate(program, nameless)).rejects.toThrow("time.name is not the name of a column");
-});
-
-test("params have values of their kinds, also those without a default", async () => {
-  const needs = compile("param p\nparam q = 1\na = close * p * q", { fields: ["close"] });
-  for (const [value, got] of [
-    [null, "null"],
-    [[3], "an array"],
-    [Promise.resolve(3), "a promise"],
-    [3n, "a bigint"],
-  ]) {
-    const given = (params: object) => engine.evaluate(needs, panel, { params: wrong(params) });
-    await expect(given({ p: value })).rejects.toThrow(
-      `E504 param p is a number, a text, true or false, got ${got}`,
-    );
-    await expect(given({ p: 1, q: value })).rejects.toThrow(`E504 param q is a number, got ${got}`);
-  }
-});
-
-test("a checkpoint goes on with times of the same type only", async () => {
-  const time = { name: "day", type: { kind: "date" } } as const;
-  await using session = await engine.open(program, { symbols: ["A"], time });
-  const checkpoint = await session.checkpoint();
-  const refused = "E352 the checkpoint belongs to another session: its times are each a date (YYYY-MM-DD)";
-  const other = { name: "day", type: { kind: "integer", bits: 64 } } as const;
-  await expect(engine.open(program, { checkpoint, time: other })).rejects.toThrow(refused);
-  await using again = await engine.open(program, { checkpoint, time: { ...time, name: "date" } });
-  expect(again.symbols).toEqual(["A"]);
 });

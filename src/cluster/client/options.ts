@@ -2,7 +2,16 @@ import { accessSync, constants } from "node:fs";
 import { inspect } from "node:util";
 import { EVALUATE_OPTIONS, type EvaluateOptions } from "../../evaluation/options.ts";
 import { checkHang, type HangOptions } from "../../execution/watch/hang_watch.ts";
-import { type ArgumentKind, FLAG, FUNCTION, isRecord, SIGNAL, TEXTS } from "../../text/argument_kinds.ts";
+import {
+  TEXT as ANY_TEXT,
+  type ArgumentKind,
+  FLAG,
+  FUNCTION,
+  isRecord,
+  PATH,
+  SIGNAL,
+  TEXTS,
+} from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import type { ClusterProgress } from "../bridge/bridge.ts";
 import type { ClusterHang } from "../bridge/cluster_hang.ts";
@@ -81,8 +90,8 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
   readonly onTasks?: (progress: ClusterProgress) => void;
 }
 
-const CLUSTER_OPTIONS: OptionKinds<ClusterOptions> = {
-  scheduler: null,
+export const CLUSTER_OPTIONS: OptionKinds<ClusterOptions> = {
+  scheduler: ANY_TEXT,
   store: null,
   createStore: FLAG,
   tls: null,
@@ -96,7 +105,7 @@ const CLUSTER_OPTIONS: OptionKinds<ClusterOptions> = {
   hang: null,
 };
 
-const CLUSTER_EVALUATE_OPTIONS: OptionKinds<ClusterEvaluateOptions> = {
+export const CLUSTER_EVALUATE_OPTIONS: OptionKinds<ClusterEvaluateOptions> = {
   ...EVALUATE_OPTIONS,
   cut: null,
   shardLanes: null,
@@ -105,6 +114,8 @@ const CLUSTER_EVALUATE_OPTIONS: OptionKinds<ClusterEvaluateOptions> = {
   trace: FLAG,
   onTasks: FUNCTION,
 };
+
+export const TLS_FILES: OptionKinds<TlsFiles> = { ca: PATH, cert: PATH, key: PATH };
 
 /** What an option may be; undefined is always possible. */
 type OptionKind = Pick<ArgumentKind, "fits" | "remedy">;
@@ -136,7 +147,7 @@ const CUT: OptionKind = {
   remedy: `cuts: ${CUTS.join(", ")}`,
 };
 
-/** @throws UsageError E527 for an unknown option, E528, E572 for `hang`, E601 for a wrong address, E632 for `tls`, E638. */
+/** @throws UsageError E527 for an unknown option, E528 also for what is wrong in `hang` and `tls`, E572 for `hang`, E601 for a wrong address, E632 for `tls`, E638. */
 export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
   const options = checkedOptions("Cluster.connect", given, CLUSTER_OPTIONS);
   const { scheduler, tls } = options;
@@ -151,7 +162,7 @@ export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
     resources: AMOUNTS,
   });
   checkHang(options.hang);
-  if (tls !== undefined) checkTls(scheduler, tls);
+  if (tls !== undefined) checkTls(scheduler, checkedOptions("tls", tls, TLS_FILES));
   return options;
 }
 

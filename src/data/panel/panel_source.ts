@@ -126,7 +126,7 @@ const COUNT: ArgumentKind = {
   remedy: "64 suits most sources",
 };
 
-const BLOCK_REQUEST: OptionKinds<BlockRequest> = {
+export const BLOCK_REQUEST: OptionKinds<BlockRequest> = {
   fields: TEXTS,
   groups: TEXTS,
   blockRows: COUNT,
@@ -143,7 +143,7 @@ export function checkingRequests(source: PanelSource): PanelSource {
     for (const [name, value] of Object.entries({ fields, groups, blockRows }))
       checkArgument(`the option ${name}`, value, BLOCK_REQUEST[name as keyof BlockRequest]!);
     requireColumns({ fields, groups }, source);
-    if (rows) checkArgument("the option rows", rows, rowsWithin(rowCount));
+    if (rows !== undefined && rows !== null) checkArgument("the option rows", rows, rowsWithin(rowCount));
     return source.blocks(request);
   };
   return { ...source, blocks };

@@ -42,7 +42,7 @@ export interface PanelSourceOptions extends ReadPanelOptions {
 const isText = (given: unknown) => typeof given === "string";
 const COLUMN: ArgumentKind = { what: "the name of a column", fits: isText, remedy: "give it as a text" };
 
-const PANEL_SOURCE_OPTIONS: OptionKinds<PanelSourceOptions> = {
+export const PANEL_SOURCE_OPTIONS: OptionKinds<PanelSourceOptions> = {
   groups: PATH,
   series: PATH,
   rename: {

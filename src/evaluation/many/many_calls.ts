@@ -23,7 +23,7 @@ const CALLS: ArgumentKind = {
   remedy: "write [{ params: { ... } }, ...]",
 };
 
-const CALL_OPTIONS: OptionKinds<CallOfMany> = { params: RECORD };
+export const CALL_OPTIONS: OptionKinds<CallOfMany> = { params: RECORD };
 
 /** A call and the graph of its wanted factors. */
 export interface PreparedInstance extends Instance {

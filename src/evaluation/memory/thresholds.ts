@@ -1,4 +1,5 @@
 import { UsageError } from "../../errors.ts";
+import { shownValue } from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 
 /**
@@ -25,7 +26,12 @@ export interface MemoryThresholds {
 
 export type MemoryShares = { readonly [Name in keyof MemoryThresholds]-?: number };
 
-const NAMES: OptionKinds<MemoryThresholds> = { target: null, spill: null, pause: null, refuse: null };
+export const THRESHOLD_OPTIONS: OptionKinds<MemoryThresholds> = {
+  target: null,
+  spill: null,
+  pause: null,
+  refuse: null,
+};
 
 const DEFAULTS: MemoryShares = { target: 0.6, spill: 0.7, pause: 0.8, refuse: 0.95 };
 
@@ -34,7 +40,7 @@ export function memoryShares(
   given: MemoryThresholds = {},
   environment: NodeJS.ProcessEnv = process.env,
 ): MemoryShares {
-  const chosen = checkedOptions("memoryThresholds", given, NAMES);
+  const chosen = checkedOptions("memoryThresholds", given, THRESHOLD_OPTIONS);
   const shareOf = (name: keyof MemoryThresholds) => {
     const variable = `FACTORLOOM_MEMORY_${name.toUpperCase()}`;
     if (chosen[name] !== undefined) return checked(`memoryThresholds.${name}`, chosen[name]);
@@ -49,7 +55,7 @@ export function memoryShares(
   };
 }
 
-function checked(name: string, share: number, text: unknown = share): number {
+function checked(name: string, share: number, text = shownValue(share)): number {
   if (typeof share === "number" && share >= 0 && share < Number.POSITIVE_INFINITY) return share;
   throw new UsageError(
     "E573",

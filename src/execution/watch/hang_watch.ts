@@ -1,5 +1,5 @@
 import { UsageError } from "../../errors.ts";
-import { FLAG, FUNCTION } from "../../text/argument_kinds.ts";
+import { FLAG, FUNCTION, shownValue } from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 
 /** A thread that stamps the parts that it runs. */
@@ -45,7 +45,7 @@ export const TIMES_ESTIMATE = 50;
 export const LIMIT_MS_DEFAULT = 10_000;
 const INTERVAL_MS_MAX = 1000;
 
-const HANG_OPTIONS: OptionKinds<HangOptions> = { limitMs: null, replaces: FLAG, onHang: FUNCTION };
+export const HANG_OPTIONS: OptionKinds<HangOptions> = { limitMs: null, replaces: FLAG, onHang: FUNCTION };
 
 /** @throws UsageError E527, E528, E572. */
 export function checkHang(hang: Pick<HangOptions, "limitMs"> | false | undefined): void {
@@ -53,7 +53,7 @@ export function checkHang(hang: Pick<HangOptions, "limitMs"> | false | undefined
   const { limitMs } = checkedOptions("hang", hang, HANG_OPTIONS);
   if (limitMs === undefined || (typeof limitMs === "number" && limitMs > 0)) return;
   const remedy = "give a positive number of ms, or hang: false";
-  throw new UsageError("E572", `hang.limitMs is ${limitMs}`, remedy);
+  throw new UsageError("E572", `hang.limitMs is ${shownValue(limitMs)}`, remedy);
 }
 
 type Described = Pick<HangingPart, "operators" | "estimatedMs">;
