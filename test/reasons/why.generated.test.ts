@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Vector } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, Engine, type Explanation, type Panel, type Program, readPanel } from "../../src/index.ts";
 import { Seeded } from "../support/seeded.ts";
@@ -9,11 +10,17 @@ const examples = join(import.meta.dirname, "../../examples");
 const LINKS = ["null_input", "null_in_window", "null_today", "infinite_input"];
 let engine: Engine;
 let panel: Panel;
+/** Rows of tables are the cells that have a row. */
+let cellOfRow: number[];
+let rowOfCell: Int32Array;
 beforeAll(async () => {
   engine = await Engine.start({ threads: 2 });
   panel = await readPanel(join(examples, "data/sp100_daily.csv.gz"), {
     groups: join(examples, "data/sp100_sectors.csv"),
   });
+  cellOfRow = [...panel.present.keys()].filter((cell) => panel.present[cell] === 1);
+  rowOfCell = new Int32Array(panel.present.length);
+  for (const [row, cell] of cellOfRow.entries()) rowOfCell[cell] = row;
 });
 afterAll(async () => await engine.close());
 
@@ -22,70 +29,86 @@ function published(name: string): Program {
   return compile(readFileSync(join(examples, file), "utf8"), { file, groups: [...panel.groups.keys()] });
 }
 
-interface Cell {
-  readonly factor: string;
-  readonly symbol: string;
-  readonly time: string;
-  readonly value: number | null;
+const dayOf = (value: bigint) => new Date(Number(value) * 86_400_000).toISOString().slice(0, 10);
+/** Rows of an instrument before a drawn cell that are explained with it. */
+const ROWS_BEFORE = 20;
+
+/** Factors whose values cells are drawn from: `evaluate` of all of a set takes a second. */
+function drawnFactors(program: Program, random: Seeded): string[] {
+  const names = program.factors.map(({ name }) => name);
+  return trials(
+    Array.from({ length: 3 }, () => names[random.below(names.length)]!),
+    names,
+  );
 }
 
-const dayOf = (value: bigint) => new Date(Number(value) * 86_400_000).toISOString().slice(0, 10);
-
-/** Random cells that have a row, three of four null. */
-async function randomCells(program: Program, count: number, random: Seeded): Promise<Cell[]> {
-  const table = await engine.evaluate(program, panel);
-  const [times, symbols] = [table.getChildAt(0)!, table.getChild("symbol")!];
-  return Array.from({ length: count }, (_, i) => {
-    const { name } = program.factors[random.below(program.factors.length)]!;
-    const column = table.getChild(name)!;
-    let row = random.below(table.numRows);
-    for (let tries = 0; i % 4 > 0 && tries < 500 && column.get(row) !== null; tries++)
-      row = random.below(table.numRows);
-    const time = new Date(Number(times.get(row))).toISOString().slice(0, 10);
-    return { factor: name, symbol: String(symbols.get(row)), time, value: column.get(row) as number | null };
-  });
+/** A random row of a table; one where the column is null if that is wanted and found. */
+function randomRow(column: Vector, wantsNull: boolean, random: Seeded): number {
+  let row = random.below(column.length);
+  for (let tries = 0; wantsNull && tries < 500 && column.get(row) !== null; tries++)
+    row = random.below(column.length);
+  return row;
 }
 
 /** The panel with every cell changed that the explanation does not name. */
 function changedElsewhere({ symbol, dependsOn }: Explanation): Panel {
-  const { rowCount, laneCount, time, symbols } = panel;
+  const { laneCount, time, symbols } = panel;
   const lane = symbols.indexOf(symbol);
+  const days = Array.from(time.values, dayOf);
   const fields = new Map(
     [...panel.fields].map(([name, values]) => {
-      const of = dependsOn.find(({ field }) => field === name);
       const changed = new Float64Array(new SharedArrayBuffer(values.byteLength));
-      for (let row = 0; row < rowCount; row++) {
-        const day = dayOf(time.values[row]!);
-        const isIn = of !== undefined && of.from <= day && day <= of.to;
-        for (let at = 0; at < laneCount; at++) {
-          const cell = row * laneCount + at;
-          changed[cell] = isIn && (of.ofAllSymbols || at === lane) ? values[cell]! : values[cell]! * 1.25 + 1;
-        }
-      }
+      for (let cell = 0; cell < values.length; cell++) changed[cell] = values[cell]! * 1.25 + 1;
+      const of = dependsOn.find(({ field }) => field === name);
+      const [first, end] = of ? [days.indexOf(of.from), days.indexOf(of.to) + 1] : [0, 0];
+      if (of?.ofAllSymbols)
+        changed.set(values.subarray(first * laneCount, end * laneCount), first * laneCount);
+      else
+        for (let cell = first * laneCount + lane; cell < end * laneCount; cell += laneCount)
+          changed[cell] = values[cell]!;
       return [name, changed] as const;
     }),
   );
   return { ...panel, fields };
 }
 
+/** What holds for every explanation of a cell with this value. */
+function checkExplanation(found: Explanation, value: number | null, what: string): void {
+  expect(Object.is(found.value, value), what).toBe(true);
+  expect(found.cause === null, what).toBe(value !== null);
+  if (value !== null) expect(Object.is(found.expression.value, value), what).toBe(true);
+  const causes = found.chain.map(({ cause }) => cause);
+  expect(
+    causes.slice(0, -1).every((cause) => LINKS.includes(cause)),
+    what,
+  ).toBe(true);
+  expect(causes.at(-1) ?? null, what).toBe(found.cause);
+  expect(causes, what).not.toContain("undeclared");
+}
+
 describe.each(["alpha101", "alpha158", "gtja191"])("cells of %s on real bars", (name) => {
   test("have the bits of evaluate, a first cause where they are null, and depend on what is named", async () => {
     const random = new Seeded();
     const program = published(name);
-    for (const { value, ...cell } of await randomCells(program, trials(4, 700), random)) {
-      const what = `seed ${random.seed}: ${JSON.stringify(cell)}`;
-      const found = await engine.why(program, panel, cell);
-      expect(Object.is(found.value, value), what).toBe(true);
-      expect(found.cause === null, what).toBe(value !== null);
-      if (value !== null) expect(Object.is(found.expression.value, value), what).toBe(true);
-      const causes = found.chain.map(({ cause }) => cause);
-      expect(
-        causes.slice(0, -1).every((cause) => LINKS.includes(cause)),
-        what,
-      ).toBe(true);
-      expect(causes.at(-1) ?? null, what).toBe(found.cause);
-      expect(causes, what).not.toContain("undeclared");
-      const elsewhere = await engine.why(program, changedElsewhere(found), cell);
+    const select = drawnFactors(program, random);
+    const table = await engine.evaluate(program, panel, { select });
+    const { laneCount, symbols, time } = panel;
+    for (let i = 0; i < trials(6, 700); i++) {
+      const factor = select[random.below(select.length)]!;
+      const column = table.getChild(factor)!;
+      const cell = cellOfRow[randomRow(column, i % 4 > 0, random)]!;
+      const [row, lane] = [Math.floor(cell / laneCount), cell % laneCount];
+      const [symbol, first] = [symbols[lane]!, Math.max(0, row - ROWS_BEFORE)];
+      const [from, to] = [dayOf(time.values[first]!), dayOf(time.values[row]!)];
+      const what = `seed ${random.seed}: ${factor} of ${symbol} on ${to}`;
+      const rows = await engine.whyRows(program, panel, { factor, symbol, from, to });
+      const ofLane = Array.from({ length: row - first + 1 }, (_, at) => (first + at) * laneCount + lane);
+      const expected = ofLane.flatMap((at) => (panel.present[at] === 1 ? [column.get(rowOfCell[at]!)] : []));
+      expect(rows, what).toHaveLength(expected.length);
+      for (const [at, found] of rows.entries())
+        checkExplanation(found, expected[at]!, `${what}, explained for ${found.time}`);
+      const found = rows.at(-1)!;
+      const elsewhere = await engine.why(program, changedElsewhere(found), { factor, symbol, time: to });
       expect(elsewhere.value, what).toBe(found.value);
       expect(elsewhere.cause, what).toBe(found.cause);
     }
