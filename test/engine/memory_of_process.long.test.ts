@@ -5,7 +5,7 @@ import { describe, expect, test } from "vitest";
 import { parseByteSize } from "../../src/text/byte_size.ts";
 import { fileFolder } from "../support/file_folder.ts";
 
-/** What the process takes under a memory limit, on five workloads, each in a process of its own. */
+/** What the process takes under a memory limit, on several workloads, each in a process of its own. */
 
 const OWN = 300 * 2 ** 20;
 const script = join(import.meta.dirname, "fixtures/memory_workloads.ts");
@@ -17,8 +17,8 @@ interface Outcome {
   readonly peakBytes: number;
 }
 
-async function run(name: string, limit: string): Promise<Outcome> {
-  const env = { ...process.env, TMPDIR: folder };
+async function run(name: string, limit: string, variables: NodeJS.ProcessEnv = {}): Promise<Outcome> {
+  const env = { ...process.env, TMPDIR: folder, ...variables };
   const { stdout } = await promisify(execFile)(process.execPath, [script, name, limit, folder], { env });
   return JSON.parse(stdout.trimEnd().split("\n").at(-1)!) as Outcome;
 }
@@ -38,13 +38,23 @@ describe("a process stays within its memory limit and 300 MiB", () => {
     expect(outcome.peakBytes).toBeLessThanOrEqual(parseByteSize(limit) + OWN);
   });
 
-  test("a session whose caller keeps every table takes no row any more", async () => {
-    const outcome = await run("session", "1GiB");
+  test("a session whose caller keeps every table takes no row any more, where a share says so", async () => {
+    const outcome = await run("session", "1GiB", { FACTORLOOM_MEMORY_REFUSE: "0.95" });
     expect(outcome.steps).toBeGreaterThan(100);
     expect(outcome.refusal).toMatch(/^E401 the limit is 1.0 GiB and 300.0 MiB .*: no row is taken\n/);
     expect(outcome.peakBytes).toBeLessThanOrEqual(2 ** 30 + OWN);
   });
 });
+
+test.each([0, 100 * 2 ** 20])(
+  "of 50 small calls under 64 MiB none is refused beside %i bytes of another allocation",
+  async (otherBytes) => {
+    const outcome = await run("small", "64MiB", { OTHER_BYTES: String(otherBytes) });
+    expect(outcome).toMatchObject({ refusal: null, steps: 50 });
+    // Below 64 MiB of what calls have left no garbage is collected at once.
+    expect(outcome.peakBytes).toBeLessThanOrEqual(2 * parseByteSize("64MiB") + OWN + otherBytes);
+  },
+);
 
 describe("a limit that is too small is refused with need and limit", () => {
   test.each([

@@ -40,8 +40,23 @@ beforeAll(async () => {
 });
 
 describe("another allocation in the process", () => {
-  test("has calls refused, and sessions take no row, until it is let go", async () => {
-    await using engine = await engineAbove(200);
+  test("refuses nothing that the engine itself has room for", async () => {
+    await using engine = await engineAbove(100);
+    const session = await engine.open(program, { warmup: panel });
+    const other = allocated(400);
+    const last = panel.time.values.at(-1)!;
+    const fields = Object.fromEntries([...panel.fields].map(([name, column]) => [name, column.slice(0, 200)]));
+    for (let time = 0; time < 25; time++) {
+      const table = await engine.evaluate(program, panel, calls[time % 4]);
+      expect(bytesOf(table).equals(expected[time % 4]!)).toBe(true);
+      expect((await session.push({ time: last + BigInt(time + 1), fields })).table.numRows).toBe(200);
+    }
+    expect(engine.memory.unmanagedBytes).toBeGreaterThan(engine.memory.limitBytes);
+    expect(other.length).toBeGreaterThan(0);
+  });
+
+  test("has calls refused, and sessions take no row, until it is let go, where a share says so", async () => {
+    await using engine = await engineAbove(200, { memoryThresholds: { refuse: 0.95 } });
     const session = await engine.open(program, { warmup: panel });
     const bar = {
       time: panel.time.values.at(-1)! + 1n,
@@ -62,7 +77,7 @@ describe("another allocation in the process", () => {
   });
 
   test("makes results that wait go to disk, with the same bits", async () => {
-    await using engine = await engineAbove(300, { memoryThresholds: { pause: 0, refuse: 0 } });
+    await using engine = await engineAbove(300, { memoryThresholds: { pause: 0 } });
     const tables = engine.evaluateMany(program, panel, calls);
     const taken = [bytesOf((await tables.next()).value!)];
     expect(engine.memory).toMatchObject({ spilledBytes: 0 });
@@ -77,7 +92,7 @@ describe("another allocation in the process", () => {
   });
 
   test("lets one call at a time go on, with the same bits", async () => {
-    await using engine = await engineAbove(100, { memoryThresholds: { refuse: 0 } });
+    await using engine = await engineAbove(100);
     const other = allocated(400);
     const begun = calls.map((call) => engine.evaluate(program, panel, { ...call, blockRows: 16 }));
     expect((await Promise.all(begun)).map((table, i) => bytesOf(table).equals(expected[i]!))).not.toContain(

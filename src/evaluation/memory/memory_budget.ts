@@ -23,7 +23,7 @@ const INTERVAL_MS_WAITING = 50;
 /** Calls that hold memory and neither run a block nor are busy for this long do not go on by themselves, in ms. */
 const PATIENCE_MS = 10_000;
 
-/** What is too small for a need: the limit for what is managed, or the limit for the process. */
+/** What is too small for a need: the limit for what is managed, or that for the process where the share `refuse` is set. */
 type Shortage = "managed" | "process";
 
 /**
@@ -150,9 +150,9 @@ export class MemoryBudget {
    * @throws as `expectRoom`.
    */
   reserve(need: MemoryNeed): () => void {
-    this.#relief.relieve();
-    this.expectRoom(need);
     const bytes = bytesOf(need);
+    this.#relief.relieve(bytes);
+    this.expectRoom(need);
     const held = new Set(need.held);
     this.#allocatedBytes += bytes;
     if (need.lasts) this.#lastingBytes += bytes;
@@ -169,7 +169,7 @@ export class MemoryBudget {
       else this.#endingCount--;
       for (const buffer of held) this.#release(buffer);
       this.#wentOnAt = performance.now();
-      this.#relief.noteReleased();
+      this.#relief.noteReleased(bytes);
       this.#changes.note();
     };
   }
@@ -242,7 +242,7 @@ export class MemoryBudget {
         if (shortage === null && !this.#isTrying) break;
         const end = shortage && this.#hopeless(need, shortage, since);
         if (end !== null) throw this.#refusal(need, shortage as Shortage, end);
-        this.#relief.relieve(shortage === null ? null : bytesOf(need));
+        this.#relief.relieve(shortage === "process" ? bytesOf(need) : 0);
         this.#schedule();
         await this.#changes.next(signal);
       }

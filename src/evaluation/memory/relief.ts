@@ -26,9 +26,9 @@ export const INTERVAL_MS = 200;
 /** After its last release of memory the process has this long to shrink, in ms. */
 const SETTLE_MS = 2000;
 
-/** Collecting garbage stops every thread for 20 to 200 ms: not more often than that, in ms. */
+/** Collecting garbage stops every thread for 20 to 200 ms: not more often than that, in ms, unless it makes a call fit. */
 const COLLECTION_MS = 1000;
-/** As long as no call waits, this much of closed plans is worth it, or a process above `pause` after this time. */
+/** As long as no call is short of room, this much of closed plans is worth it, or a process above `pause` after this time. */
 const COLLECTED_BYTES_MIN = 64 * 2 ** 20;
 const COLLECTION_MS_PAUSED = 5000;
 
@@ -42,7 +42,9 @@ export class Relief {
   #isPaused = false;
   #releasedAt = Number.NEGATIVE_INFINITY;
   #collectedAt = Number.NEGATIVE_INFINITY;
-  /** Bytes that were let go since garbage was collected, which V8 may still hold, in these threads as well. */
+  /** Bytes that were given back since garbage was collected. */
+  #releasedBytes = 0;
+  /** Those of closed plans and of what was spilled, which V8 may still hold, in these threads as well. */
   #closedBytes = 0;
   readonly #collectors = new Set<GarbageCollector>();
 
@@ -86,7 +88,8 @@ export class Relief {
   }
 
   /** Memory was given back: the process may shrink. */
-  noteReleased(): void {
+  noteReleased(bytes: number): void {
+    this.#releasedBytes += bytes;
     this.#releasedAt = performance.now();
   }
 
@@ -107,20 +110,26 @@ export class Relief {
     return !isLarge && this.occupiedBytes + bytes <= this.bytesAt("target");
   }
 
-  /**
-   * Reads the process and makes it smaller, if it takes too much or there is no room for a call that waits.
-   *
-   * @param waitingBytes what the call that waits needs; null without one
-   */
-  relieve(waitingBytes: number | null = null): void {
+  /** Reads the process and makes it smaller, if it takes too much, also with what a call needs that begins or waits. */
+  relieve(neededBytes = 0): void {
     const wasPaused = this.#isPaused;
     this.#isPaused = this.read() > this.bytesAt("pause");
     if (wasPaused && !this.#isPaused) this.#owner.onChange();
-    this.spill(waitingBytes ?? 0);
+    this.spill(neededBytes);
     const isLarge = this.#processBytes > this.bytesAt("spill");
-    const isWorthIt = isLarge && this.#closedBytes >= COLLECTED_BYTES_MIN;
-    if (isWorthIt || waitingBytes !== null) this.collect();
+    const shortBytes = this.#shortBytes(neededBytes);
+    if (shortBytes > 0) {
+      const makesItFit = this.#releasedBytes >= Math.max(shortBytes, COLLECTED_BYTES_MIN);
+      this.collect(makesItFit ? 0 : COLLECTION_MS);
+    } else if (isLarge && this.#closedBytes >= COLLECTED_BYTES_MIN) this.collect();
     else if (this.#isPaused) this.collect(COLLECTION_MS_PAUSED);
+  }
+
+  /** By how much what is needed would take the process above the limit; 0 if nothing is, or the process does not count. */
+  #shortBytes(neededBytes: number): number {
+    const counts = Math.min(this.bytesAt("spill"), this.bytesAt("refuse")) < Number.POSITIVE_INFINITY;
+    const isNeeded = counts && neededBytes > 0;
+    return isNeeded ? Math.max(0, this.#processBytes + neededBytes - this.#owner.limitBytes) : 0;
   }
 
   /** The same before a block, if it has not been done for a while: a thread that is busy between blocks runs no timer. */
@@ -137,8 +146,7 @@ export class Relief {
   spill(neededBytes = 0): void {
     this.retained.spillWhile(
       (spilledBytes) => {
-        const isNeeded =
-          neededBytes > 0 && this.#processBytes + neededBytes > this.#owner.limitBytes + spilledBytes;
+        const isNeeded = this.#shortBytes(neededBytes) > spilledBytes;
         // V8 gives back what was spilled when it collects garbage: the process has not shrunk yet.
         const isLarge = this.#processBytes - spilledBytes > this.bytesAt("spill");
         return isNeeded || isLarge || this.occupiedBytes > this.bytesAt("target");
@@ -156,6 +164,7 @@ export class Relief {
     const now = performance.now();
     if (now - this.#collectedAt < intervalMs) return;
     this.#collectedAt = now;
+    this.#releasedBytes = 0;
     this.#closedBytes = 0;
     if (this.#collectors.size === 0) collectGarbage();
     for (const threads of this.#collectors) threads.collectGarbage();

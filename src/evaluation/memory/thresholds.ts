@@ -10,7 +10,10 @@ import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 export interface MemoryThresholds {
   /** Of what the engine manages: above it, results that wait to be read are spilled to disk. Default 0.6. */
   readonly target?: number | undefined;
-  /** Of what the process takes: above it, results that wait are spilled, and what closed plans still hold is given back. Default 0.7. */
+  /**
+   * Of what the process takes: above it, results that wait are spilled, and what closed plans still hold is given back.
+   * So are they where the need of a call would take the process above the limit. Default 0.7.
+   */
   readonly spill?: number | undefined;
   /**
    * Of what the process takes: above it, blocks of one call at a time begin. Of what the engine manages: above it, no
@@ -19,7 +22,8 @@ export interface MemoryThresholds {
   readonly pause?: number | undefined;
   /**
    * Of what the process takes: above it no call begins and no row is pushed; nor does a call whose need would take the
-   * process above the limit. Calls wait for others to end, then they are refused (E401). Default 0.95.
+   * process above the limit. Calls wait for others to end, then they are refused (E401). Default 0: what the engine
+   * manages decides alone.
    */
   readonly refuse?: number | undefined;
 }
@@ -33,7 +37,7 @@ export const THRESHOLD_OPTIONS: OptionKinds<MemoryThresholds> = {
   refuse: null,
 };
 
-const DEFAULTS: MemoryShares = { target: 0.6, spill: 0.7, pause: 0.8, refuse: 0.95 };
+const DEFAULTS: MemoryShares = { target: 0.6, spill: 0.7, pause: 0.8, refuse: 0 };
 
 /** What is given, else what the environment says, else the defaults. @throws UsageError E527, E573. */
 export function memoryShares(

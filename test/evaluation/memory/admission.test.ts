@@ -1,6 +1,8 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
 import { MemoryBudget } from "../../../src/evaluation/memory/memory_budget.ts";
 import type { MemoryThresholds } from "../../../src/evaluation/memory/thresholds.ts";
+import { Seeded } from "../../support/seeded.ts";
+import { trials } from "../../support/trials.ts";
 
 const MIB = 2 ** 20;
 /** What a process of one thread takes for itself. */
@@ -29,6 +31,8 @@ const need = (mebibytes: number, lasts = false) => {
   return { bytes: { results: mebibytes * MIB }, held: [], remedy: "do something", lasts };
 };
 const budgetOf = (thresholds: MemoryThresholds = {}) => new MemoryBudget(LIMIT, { thresholds });
+/** A budget whose owner wants calls refused by what the process takes. */
+const refusing = () => budgetOf({ refuse: 0.95 });
 
 /** A call that waits for its memory, and how it ended. */
 function admitted(budget: MemoryBudget, mebibytes: number, signal?: AbortSignal) {
@@ -135,8 +139,57 @@ describe("a call that does not fit now", () => {
 });
 
 describe("a process that takes too much", () => {
-  test("begins no call above 95 % of the limit, nor one that would take it above the limit", async () => {
+  test(`begins what the engine itself has room for at once, in ${trials(200, 20_000)} histories of calls`, () => {
+    const random = new Seeded();
+    let refused = 0;
+    for (let history = 0; history < trials(200, 20_000); history++) {
+      const budget = budgetOf(random.below(2) === 0 ? {} : { spill: 0, pause: 0 });
+      const open: { mebibytes: number; release: () => void }[] = [];
+      for (let step = 0; step < 20; step++) {
+        processTakes(random.below(3000));
+        vi.advanceTimersByTime(random.below(1500));
+        budget.noteClosed(0, threads); // Without threads that had plans it would be this one's garbage.
+        const mebibytes = 1 + random.below(600);
+        const fits = open.reduce((sum, call) => sum + call.mebibytes, mebibytes) <= 1000;
+        if (fits) open.push({ mebibytes, release: budget.reserve(need(mebibytes, random.below(5) === 0)) });
+        else expect(() => budget.reserve(need(mebibytes)), `seed ${random.seed}`).toThrow("the limit is");
+        if (!fits) refused++;
+        budget.expectProcess();
+        if (random.below(3) > 0) open.splice(random.below(open.length), 1)[0]?.release();
+      }
+      for (const { release } of open) release();
+      expect(budget.usedBytes).toBe(0);
+    }
+    expect(refused).toBeGreaterThan(trials(200, 20_000));
+  });
+
+  test("lets calls in a row near the limit begin at once, and collects what those before them left", async () => {
     const budget = budgetOf();
+    for (let i = 1; i <= 5; i++) {
+      const call = admitted(budget, 900);
+      await vi.advanceTimersByTimeAsync(0);
+      expect(call).toMatchObject({ attempts: 1, release: expect.any(Function) });
+      expect(threads.collectGarbage).toHaveBeenCalledTimes(i - 1);
+      await vi.advanceTimersByTimeAsync(100);
+      processTakes(950);
+      budget.noteClosed(200 * MIB, threads);
+      call.release!();
+    }
+  });
+
+  test("collects not more than once a second where that makes no room", async () => {
+    const budget = budgetOf();
+    processTakes(2000);
+    for (let i = 0; i < 28; i++) {
+      budget.noteClosed(100 * MIB, threads);
+      budget.reserve(need(100))();
+      await vi.advanceTimersByTimeAsync(100);
+    }
+    expect(threads.collectGarbage).toHaveBeenCalledTimes(3);
+  });
+
+  test("begins no call above the share that is to refuse, nor one that would take it above the limit", async () => {
+    const budget = refusing();
     processTakes(951);
     expect(() => budget.reserve(need(1))).toThrow(
       "E401 the evaluation needs 1.0 MiB (results 1.0 MiB), the limit is 1000.0 MiB and 300.0 MiB for the process " +
@@ -148,13 +201,13 @@ describe("a process that takes too much", () => {
     // What a call holds is in the process already.
     const held = [new SharedArrayBuffer(500 * MIB)];
     budget.reserve({ ...need(400), held })();
-    budgetOf({ refuse: 0 }).reserve(need(900))();
+    budgetOf().reserve(need(900))();
     processTakes(0);
     budget.reserve(need(1000))();
   });
 
   test("collects garbage, and the call goes on when that helped", async () => {
-    const budget = budgetOf();
+    const budget = refusing();
     processTakes(900);
     budget.noteClosed(10, threads);
     const call = admitted(budget, 200);
@@ -165,8 +218,8 @@ describe("a process that takes too much", () => {
     expect(call.release).toBeDefined();
   });
 
-  test("refuses the call 2 s after the last one has ended", async () => {
-    const budget = budgetOf();
+  test("refuses the call, if it is to, 2 s after the last one has ended", async () => {
+    const budget = refusing();
     const release = budget.reserve(need(10));
     processTakes(900);
     const call = admitted(budget, 200);
@@ -181,7 +234,7 @@ describe("a process that takes too much", () => {
   });
 
   test("takes no row of a session either", () => {
-    const budget = budgetOf();
+    const budget = refusing();
     budget.expectProcess();
     processTakes(960);
     vi.advanceTimersByTime(199);
@@ -193,7 +246,7 @@ describe("a process that takes too much", () => {
     processTakes(940);
     budget.expectProcess();
     processTakes(2000);
-    budgetOf({ refuse: 0 }).expectProcess();
+    budgetOf().expectProcess();
   });
 
   test("gives back closed plans above 70 %, and other garbage above 80 %", async () => {
@@ -253,9 +306,10 @@ describe("results that wait", () => {
     const count = retained(budget);
     processTakes(600);
     const call = admitted(budget, 425);
+    await vi.advanceTimersByTimeAsync(0);
+    expect(call).toMatchObject({ attempts: 1, release: expect.any(Function) });
     await vi.advanceTimersByTimeAsync(100);
     expect(count.spilled).toBe(3);
-    expect(call.release).toBeDefined();
   });
 });
 

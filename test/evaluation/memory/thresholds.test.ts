@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { memoryShares } from "../../../src/evaluation/memory/thresholds.ts";
 
 test("shares are what is given, else what the environment says, else the defaults", () => {
-  expect(memoryShares({}, {})).toEqual({ target: 0.6, spill: 0.7, pause: 0.8, refuse: 0.95 });
+  expect(memoryShares({}, {})).toEqual({ target: 0.6, spill: 0.7, pause: 0.8, refuse: 0 });
   const environment = {
     FACTORLOOM_MEMORY_SPILL: " 0.5 ",
     FACTORLOOM_MEMORY_PAUSE: "0",
