@@ -1,7 +1,8 @@
 import { readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { expect, test } from "vitest";
-import { readPanel } from "../../src/index.ts";
+import { DuckDBInstance } from "@duckdb/node-api";
+import { expect, test, vi } from "vitest";
+import { openPanelSource, readPanel } from "../../src/index.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import { planRuns, readStatus } from "../../src/jobs/service/status.ts";
 import { JobFolder, keptLog, realBars, SECTORS, SILENT, type Sink, sql } from "./job_folder.ts";
@@ -18,6 +19,33 @@ test.each([
   }
   expect(await folder.run()).toBeNull();
   expect(await folder.results()).toEqual(await folder.expected(bars));
+});
+
+test("the memory limit of the engine holds for reading, as in eval: new files and those read again", async () => {
+  using folder = new JobFolder({
+    source: "{ folder: bars, fields: { price: close } }",
+    formulas: "a = ema(price, 3)",
+  });
+  folder.rewriteConfig((text) => text.replace("threads: 1", "threads: 1, memoryLimit: 1GiB"));
+  const [first, second] = realBars(2, 5) as [string, string];
+  const create = vi.spyOn(DuckDBInstance, "create");
+  const settings = () =>
+    create.mock.calls.map(([, options]) => [options?.["memory_limit"], options?.["threads"]]);
+  try {
+    folder.addBars(first);
+    expect(await folder.run()).toBeNull();
+    folder.addBars(second.replaceAll(",A,", ",NEW,"));
+    expect(await folder.run()).toBeNull();
+    const ofRuns = settings();
+    create.mockClear();
+    const path = join(folder.path, "bars", "bars-000.csv");
+    await (await openPanelSource(path, { memoryLimitBytes: 2 ** 30 })).close();
+    const [limit] = settings();
+    expect(limit).toEqual(["262144KiB", "2"]);
+    expect(ofRuns.filter(([, threads]) => threads === "2")).toEqual([limit, limit]);
+  } finally {
+    create.mockRestore();
+  }
 });
 
 test("an arrow sink holds a file for each batch", async () => {

@@ -14,15 +14,21 @@ export interface ColumnNames {
   readonly rename?: Readonly<Record<string, string>>;
 }
 
+/** How the rows of a source are read. */
+export interface RowReading extends ColumnNames {
+  /** The memory limit of the engine, of which a part is for reading. */
+  readonly memoryLimitBytes?: number;
+}
+
 /** Files in a folder, or of a pattern such as `bars/*.parquet`. */
-export interface FileSource extends ColumnNames {
+export interface FileSource extends RowReading {
   readonly kind: "files";
   readonly folder?: string;
   readonly pattern?: string;
 }
 
 /** A query over a DuckDB file whose result grows. */
-export interface QuerySource extends ColumnNames {
+export interface QuerySource extends RowReading {
   readonly kind: "duckdb";
   readonly database: string;
   readonly query: string;

@@ -33,14 +33,20 @@ async function readRoot(root: ConfigNode, file: string): Promise<RunConfig> {
   const folder = dirname(resolve(file));
   const { jobs, log, metrics, journal, engine } = root.fields(TOP_KEYS, ["jobs", "journal"]);
   const journalPath = journal?.text();
+  const limits = engine ? readEngine(engine) : {};
   return {
     file,
-    jobs: jobs ? await readJobs(jobs, folder) : [],
+    jobs: (jobs ? await readJobs(jobs, folder) : []).map((job) => readingWithin(job, limits)),
     logLevel: log?.fields(["level"]).level?.oneOf(LOG_LEVELS) ?? "info",
     metricsPort: metrics?.fields(["port"], ["port"]).port?.integer(0, 65_535) ?? null,
     journal: resolve(folder, journalPath ?? "."),
-    engine: engine ? readEngine(engine) : {},
+    engine: limits,
   };
+}
+
+/** The engine's limit holds for DuckDB too, as with `eval --memory-limit`. */
+function readingWithin(job: JobConfig, { memoryLimitBytes }: RunConfig["engine"]): JobConfig {
+  return memoryLimitBytes === undefined ? job : { ...job, source: { ...job.source, memoryLimitBytes } };
 }
 
 async function readJobs(node: ConfigNode, folder: string): Promise<JobConfig[]> {

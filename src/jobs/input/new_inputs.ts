@@ -8,7 +8,7 @@ import { describeTimeType, formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import { BLOCK_ROWS_BEST } from "../../evaluation/arenas/block_rows.ts";
 import { type TimeType, UNITS_PER_SECOND } from "../../panel.ts";
-import type { BadInputPolicy, ColumnNames } from "../config/config.ts";
+import type { BadInputPolicy, RowReading } from "../config/config.ts";
 import { inputChanged, inputColumnMissing, inputLate, noRegularFile, timesDiffer } from "../errors.ts";
 import type { JobHistory } from "../journal/history.ts";
 import { HeldInputs } from "./held_inputs.ts";
@@ -58,7 +58,7 @@ export interface FoundInputs {
 /** Opens a file of a job. The table of groups is joined later, for all symbols of the job. */
 export async function openInput(
   path: string,
-  names: ColumnNames,
+  names: RowReading,
   open: OpenDatabase = openDatabase,
 ): Promise<PanelSource> {
   const { timeColumn, symbolColumn, rename } = names;
@@ -69,7 +69,7 @@ export async function openInput(
 
 /** How files are opened. */
 export interface Reading {
-  readonly names: ColumnNames;
+  readonly names: RowReading;
   readonly open: OpenDatabase;
   readonly signal: AbortSignal;
 }
