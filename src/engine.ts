@@ -1,4 +1,3 @@
-import { totalmem } from "node:os";
 import type { RecordBatch, Table } from "apache-arrow";
 import { builtInRegistry } from "../operators/index.ts";
 import { PROGRAM, type Program } from "./compile.ts";
@@ -20,7 +19,7 @@ import type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_cal
 import type { EngineMemory } from "./evaluation/memory/engine_memory.ts";
 import type { MemoryThresholds } from "./evaluation/memory/thresholds.ts";
 import { EVALUATE_OPTIONS, type EvaluateOptions } from "./evaluation/options.ts";
-import { MEMORY_SHARE_DEFAULT, startHost } from "./evaluation/start_host.ts";
+import { defaultMemoryLimit, startHost } from "./evaluation/start_host.ts";
 import { type ChosenCosts, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
 import { engineClosed } from "./execution/executor_pool.ts";
 import type { TraceSink } from "./execution/trace/trace_events.ts";
@@ -51,11 +50,11 @@ export interface EngineOptions {
   readonly threads?: number;
   /**
    * Memory for columns, operator state, results and the panels under evaluation, e.g. `"4GiB"` or a number of bytes;
-   * default: 60 % of the machine's. The process as a whole is held to it as well, beside what Node takes:
-   * `memoryThresholds`.
+   * default: 60 % of the machine's, or of the container's. What the process takes as a whole, beside what Node takes,
+   * makes the engine spill and pause: `memoryThresholds`.
    */
   readonly memoryLimit?: string | number;
-  /** At which shares of the limit the engine spills, pauses and refuses. */
+  /** At which shares of the limit the engine spills, pauses and, if asked to, refuses. */
   readonly memoryThresholds?: MemoryThresholds | undefined;
   /**
    * What operators cost, in ns per cell: chooses how work is cut and what goes first, never a bit of the results.
@@ -112,13 +111,7 @@ export class Engine {
    */
   static async start(options: EngineOptions = {}): Promise<Engine> {
     const checked = checkedOptions("Engine.start", options, ENGINE_OPTIONS);
-    const {
-      threads,
-      memoryLimit = MEMORY_SHARE_DEFAULT * totalmem(),
-      trace,
-      hang,
-      memoryThresholds,
-    } = checked;
+    const { threads, memoryLimit = defaultMemoryLimit(), trace, hang, memoryThresholds } = checked;
     const memoryLimitBytes = typeof memoryLimit === "number" ? memoryLimit : parseByteSize(memoryLimit);
     checkMemoryLimit(memoryLimitBytes);
     checkHang(hang);

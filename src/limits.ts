@@ -1,4 +1,5 @@
 /** Limits of the engine. Formulas are untrusted input: exceeding a limit is a clear error. */
+import { totalmem } from "node:os";
 
 /** Largest formula source accepted, in bytes of UTF-8. */
 export const SOURCE_BYTES_MAX = 16 * 1024 * 1024;
@@ -35,3 +36,8 @@ export const DIAGNOSTICS_MAX = 100;
 
 /** Most instruments for which statistics across the row have code: numbers derived from their count fit a double. */
 export const STATISTIC_LANES_MAX = 2 ** 16;
+
+/** Memory of the machine, or of the container that this process runs in, which may have less. */
+export function machineMemoryBytes(): number {
+  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
+}

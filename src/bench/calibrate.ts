@@ -1,4 +1,3 @@
-import { totalmem } from "node:os";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../compile.ts";
 import { type Dag, DagBuilder } from "../dag/dag.ts";
@@ -9,6 +8,7 @@ import { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
 import { type Calibration, machineName } from "../evaluation/stored_costs.ts";
 import { ExecutorPool } from "../execution/executor_pool.ts";
+import { machineMemoryBytes } from "../limits.ts";
 import { isSeriesLike, type KernelOperator, kernelOperators, type Settings } from "../operator/definition.ts";
 import type { Panel } from "../panel.ts";
 import { DEFAULT_COSTS, type OperatorCost } from "../plan/cost_model.ts";
@@ -73,7 +73,7 @@ export async function calibrate(options: CalibrateOptions = {}): Promise<Calibra
   const pool = await ExecutorPool.start({ threads: 1 });
   const host: EngineHost = {
     pool,
-    budget: new MemoryBudget(totalmem()),
+    budget: new MemoryBudget(machineMemoryBytes()),
     threads: 1,
     costs: DEFAULT_COSTS,
     engineDigest: "",

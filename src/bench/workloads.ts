@@ -1,7 +1,7 @@
-import { totalmem } from "node:os";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { startHost } from "../evaluation/start_host.ts";
 import { threadsOfMachine } from "../evaluation/threads_of_machine.ts";
+import { machineMemoryBytes } from "../limits.ts";
 import type { Panel } from "../panel.ts";
 import { measureConditions } from "./conditions.ts";
 import { measureHistory, type Repetition } from "./history.ts";
@@ -172,7 +172,7 @@ export async function runWorkload(
   const { lanes = LANES_DEFAULT, rows = ROWS_DEFAULT, threads = threadsOfMachine() } = options;
   const { nulls: nullShare = NULLS_DEFAULT, calls = CALLS_DEFAULT } = options;
   const panel = syntheticPanel({ lanes, rows, nullShare });
-  const host = await startHost({ threads, memoryLimitBytes: totalmem() });
+  const host = await startHost({ threads, memoryLimitBytes: machineMemoryBytes() });
   try {
     const measured = await workload.measure({ host, panel, options, calls, repetition, onProgress });
     const shape = { workload: workload.name, lanes, threads, nullShare };

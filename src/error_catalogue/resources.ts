@@ -7,8 +7,8 @@ export const RESOURCES: readonly ErrorEntry[] = [
     class: "resource",
     title: "Memory that does not suffice",
     happened:
-      "An evaluation needs more memory than the limit, than the process or the system has left, or a factor alone more than one memory holds (4 GiB); or a process that takes too much refuses a row. The text says why waiting would not help.",
-    toDo: "Raise the memory limit, or evaluate fewer symbols, rows or factors at once; engine.stream keeps no whole table. Let go of other memory of the process.",
+      "An evaluation needs more memory than the limit or the system has left, or a factor alone more than one memory holds (4 GiB); where memoryThresholds.refuse is given, also a call or a row while the process takes too much. The text says why waiting would not help.",
+    toDo: "Raise the memory limit, or evaluate fewer symbols, rows or factors at once; engine.stream keeps no whole table. With memoryThresholds.refuse, let go of other memory of the process.",
     example: {
       program: [
         'await using small = await Engine.start({ threads: 1, memoryLimit: "1 KiB" });',

@@ -1,5 +1,5 @@
-import { totalmem } from "node:os";
 import { checkThreads, ExecutorPool, type PoolOptions } from "../execution/executor_pool.ts";
+import { machineMemoryBytes } from "../limits.ts";
 import { engineDigest as digestOfEngine } from "../operator/operator_digest.ts";
 import type { CostModel } from "../plan/cost_model.ts";
 import type { EngineHost } from "./evaluation.ts";
@@ -8,8 +8,12 @@ import type { MemoryThresholds } from "./memory/thresholds.ts";
 import { chooseCosts } from "./stored_costs.ts";
 import { threadsOfMachine } from "./threads_of_machine.ts";
 
-/** Default memory limit of an engine as a share of the machine's memory. */
-export const MEMORY_SHARE_DEFAULT = 0.6;
+const MEMORY_SHARE_DEFAULT = 0.6;
+
+/** Default memory limit of an engine: a share of what the machine, or the container, has. */
+export function defaultMemoryLimit(): number {
+  return MEMORY_SHARE_DEFAULT * machineMemoryBytes();
+}
 
 export interface HostOptions extends Omit<PoolOptions, "threads"> {
   /** Executor threads; default: one per available core, at most 256. */
@@ -31,7 +35,7 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
  */
 export async function startHost(options: HostOptions = {}): Promise<EngineHost> {
   const {
-    memoryLimitBytes = MEMORY_SHARE_DEFAULT * totalmem(),
+    memoryLimitBytes = defaultMemoryLimit(),
     memoryThresholds: thresholds,
     arenaBytesMax,
     costs,

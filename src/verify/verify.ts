@@ -1,4 +1,3 @@
-import { totalmem } from "node:os";
 import { builtInRegistry } from "../../operators/index.ts";
 import { COMPILER_PASS_NAMES, type FactorInfo, type Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
@@ -10,7 +9,7 @@ import { isMemoryShort, memoryShort } from "../evaluation/memory/memory_need.ts"
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { type PreparedCall, prepareCall } from "../evaluation/prepared_call.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
-import { MEMORY_SHARE_DEFAULT } from "../evaluation/start_host.ts";
+import { defaultMemoryLimit } from "../evaluation/start_host.ts";
 import { threadsOfMachine } from "../evaluation/threads_of_machine.ts";
 import type { TimeColumn } from "../panel.ts";
 import { type Check, checksOf } from "./checks.ts";
@@ -73,7 +72,7 @@ export async function verify(
 ): Promise<Verification> {
   const {
     threads = threadsOfMachine(),
-    memoryLimitBytes = MEMORY_SHARE_DEFAULT * totalmem(),
+    memoryLimitBytes = defaultMemoryLimit(),
     onProgress = () => {},
     ...options
   } = given;

@@ -1,5 +1,5 @@
-import { totalmem } from "node:os";
 import { InternalError } from "../../errors.ts";
+import { machineMemoryBytes } from "../../limits.ts";
 import { type Machine, machine } from "../result.ts";
 import { BUDGET_MS, type BudgetCell, type CellShape, NULL_SHARE, PANEL_ROWS } from "./cell.ts";
 import { formulaSet, graphOf } from "./formula_sets.ts";
@@ -61,7 +61,7 @@ export async function measureBudget(grid: BudgetGrid, options: BudgetOptions): P
     date,
     version,
     ...machine(),
-    memoryBytes: totalmem(),
+    memoryBytes: machineMemoryBytes(),
     settings: { ...grid, budgetMs: BUDGET_MS, nullShare: NULL_SHARE, panelRows: PANEL_ROWS },
     cells,
   });

@@ -1,6 +1,6 @@
-import { totalmem } from "node:os";
 import type { Evaluation } from "../../evaluation/evaluation.ts";
 import { startHost } from "../../evaluation/start_host.ts";
+import { machineMemoryBytes } from "../../limits.ts";
 import { FactorDigests } from "../factor_digests.ts";
 import { openDag } from "../open_formulas.ts";
 import { digestOf, type MsPerRow, msPerRow, peakRssBytes, roundedMs, sum } from "../result.ts";
@@ -72,7 +72,7 @@ type OnProgress = (done: number, total: number) => void;
 export async function measureCell(shape: CellShape, onProgress: OnProgress = () => {}): Promise<BudgetCell> {
   const { lanes, threads } = shape;
   const panel = syntheticPanel({ lanes, rows: PANEL_ROWS, nullShare: NULL_SHARE });
-  const host = await startHost({ threads, memoryLimitBytes: totalmem() });
+  const host = await startHost({ threads, memoryLimitBytes: machineMemoryBytes() });
   try {
     const opening = performance.now();
     const dag = graphOf(formulaSet(shape.formulas));

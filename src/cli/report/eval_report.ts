@@ -1,4 +1,3 @@
-import { totalmem } from "node:os";
 import { machine } from "../../bench/result.ts";
 import { packageVersion } from "../../cluster/protocol/package_version.ts";
 import type { Program } from "../../compile.ts";
@@ -6,6 +5,7 @@ import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { Evaluation } from "../../evaluation/evaluation.ts";
 import { replaceFile } from "../../files/pending_file.ts";
+import { machineMemoryBytes } from "../../limits.ts";
 import { CoverageTally } from "../../pages/report/coverage_tally.ts";
 import { nodeCosts } from "../../pages/report/node_costs.ts";
 import type { ValueData } from "../../pages/report/report_data.ts";
@@ -61,7 +61,7 @@ export class EvalReport {
       ...run,
       steps: run.steps.map(({ name, startMs, endMs }) => ({ name, ms: endMs - startMs })),
       date: new Date().toISOString(),
-      machine: { version: packageVersion(), memoryBytes: totalmem(), ...machine() },
+      machine: { version: packageVersion(), memoryBytes: machineMemoryBytes(), ...machine() },
       time,
       symbolCount: symbols.length,
       keepsInfinite: this.#keepsInfinite,

@@ -1,8 +1,9 @@
 import { mkdtemp, readFile, rm } from "node:fs/promises";
-import { tmpdir, totalmem } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { makeFolders } from "../../files/folders.ts";
+import { machineMemoryBytes } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { ProcessGroup } from "../bridge/process_group.ts";
 import { findPython, pythonScript } from "../bridge/python.ts";
@@ -198,8 +199,7 @@ class RunningCluster implements LocalCluster {
   get #memoryLimit(): number {
     const { workers, memoryLimit = "auto" } = this.#options;
     if (memoryLimit !== "auto") return parseByteSize(memoryLimit);
-    const memory = process.constrainedMemory() || totalmem();
-    return Math.floor((MEMORY_SHARE * Math.min(memory, totalmem())) / Math.max(1, workers));
+    return Math.floor((MEMORY_SHARE * machineMemoryBytes()) / Math.max(1, workers));
   }
 
   /** Limited because a message is in memory twice, which Dask does not count. */

@@ -5,6 +5,7 @@
 import { readSync, writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { InternalError } from "../../errors.ts";
+import { machineMemoryBytes } from "../../limits.ts";
 import { frameParts, readFrame } from "../protocol/frames.ts";
 import { unpackJob } from "../protocol/job_bytes.ts";
 import { packageVersion } from "../protocol/package_version.ts";
@@ -32,7 +33,6 @@ const jobs = new Map<string, TaskRunner>();
  */
 const openRows: OpenRows = async (path, options, shape) => {
   const { PanelRows } = await import("../../data/source/panel_rows.ts");
-  const { machineMemoryBytes } = await import("../../data/duckdb/database.ts");
   const memoryLimitBytes = machineMemoryBytes() / availableParallelism();
   return await PanelRows.open(path, { memoryLimitBytes, ...options }, shape);
 };

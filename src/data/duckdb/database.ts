@@ -1,8 +1,9 @@
 /** A private in-memory DuckDB, closed by `using`. */
 import { rmSync } from "node:fs";
-import { tmpdir, totalmem } from "node:os";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { type DuckDBConnection, DuckDBInstance, type DuckDBValue } from "@duckdb/node-api";
+import { machineMemoryBytes } from "../../limits.ts";
 
 export interface Database extends Disposable {
   readonly connection: DuckDBConnection;
@@ -131,11 +132,6 @@ function limitSettings({ memoryBytes, threads }: DatabaseLimits): Record<string,
   // DuckDB counts bytes in 64 bits.
   const memory = { memory_limit: `${Math.floor(Math.min(memoryBytes, Number.MAX_SAFE_INTEGER) / 1024)}KiB` };
   return threads === undefined ? memory : { ...memory, threads: String(threads) };
-}
-
-/** Memory of the machine, or of this container. */
-export function machineMemoryBytes(): number {
-  return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);
 }
 
 /** All rows of a small result, as arrays of DuckDB values (BIGINT is bigint, NULL is null). */

@@ -1,5 +1,5 @@
 /** The memory of a block, and the way of rows into it. */
-import { totalmem } from "node:os";
+import { machineMemoryBytes } from "../../limits.ts";
 import { panelTooLarge } from "../errors.ts";
 
 /** Rows of input in columns, as DuckDB gives them a chunk at a time. */
@@ -135,8 +135,8 @@ export function allocateBlocks(
 ): BlockCells[] {
   const { laneCount, fieldCount, groupCount } = shape;
   const needBytes = blockCount * rowCount * laneCount * (8 * fieldCount + 4 * groupCount + 1);
-  const tooLarge = () => panelTooLarge(file, rowCount, laneCount, needBytes, totalmem());
-  if (needBytes > totalmem()) throw tooLarge();
+  const tooLarge = () => panelTooLarge(file, rowCount, laneCount, needBytes, machineMemoryBytes());
+  if (needBytes > machineMemoryBytes()) throw tooLarge();
   try {
     return repeat(blockCount, () => new BlockCells(rowCount, shape));
   } catch (error) {

@@ -1,9 +1,10 @@
 /** Opens a user's file, with its side tables, as a source of row blocks. */
+import { machineMemoryBytes } from "../../limits.ts";
 import type { GroupColumn } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, isRecord, PATH } from "../../text/argument_kinds.ts";
 import { checkMemoryLimit } from "../../text/byte_size.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
-import { machineMemoryBytes, type OpenDatabase, openDatabase } from "../duckdb/database.ts";
+import { type OpenDatabase, openDatabase } from "../duckdb/database.ts";
 import { querying, type Relation } from "../duckdb/relation.ts";
 import { renamedMissing, renamedTaken } from "../errors.ts";
 import { findPanelKeys } from "../panel/key_columns.ts";

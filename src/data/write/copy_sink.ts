@@ -4,9 +4,10 @@
  */
 import { readFile, rm } from "node:fs/promises";
 import type { Field, RecordBatch, Schema } from "apache-arrow";
+import { machineMemoryBytes } from "../../limits.ts";
 import type { TimeType } from "../../panel.ts";
 import { registerArrowScan } from "../arrow/arrow_scan.ts";
-import { type Database, machineMemoryBytes, openDatabase, sqlName, sqlText } from "../duckdb/database.ts";
+import { type Database, openDatabase, sqlName, sqlText } from "../duckdb/database.ts";
 import { columnId } from "../duckdb/relation.ts";
 import { timeTypeOf, valuesPerUnit } from "../time/arrow_time.ts";
 import { COPY_FORMATS, type CopyFormat } from "./duckdb_formats.ts";

@@ -27,8 +27,9 @@ const PATIENCE_MS = 10_000;
 type Shortage = "managed" | "process";
 
 /**
- * The memory of an engine: what its evaluations reserve, and who waits for it. It reads the process when memory is
- * reserved and every 200 ms while calls are open, and acts at the shares of the limit that `MemoryThresholds` describes.
+ * The memory of an engine: what its evaluations reserve, and who waits for it. What they hold decides whether a call is
+ * refused: the process holds garbage, code and what others allocated as well. It is read when memory is reserved and every
+ * 200 ms while calls are open, to act at the shares of the limit that `MemoryThresholds` describes.
  */
 export class MemoryBudget {
   readonly limitBytes: number;
@@ -214,7 +215,7 @@ export class MemoryBudget {
   /**
    * Call it before each row of a session, whose memory is reserved: the process is read every 200 ms at most.
    *
-   * @throws ResourceError E401 while the process takes more than the share `refuse`.
+   * @throws ResourceError E401 while the process takes more than the share `refuse`, if one is given.
    */
   expectProcess(): void {
     const relief = this.#relief;

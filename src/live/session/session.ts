@@ -72,8 +72,8 @@ export class LiveSession {
    * @throws DataError E371 for a time that is not later than the last one, E372 for no time of the session, E373, E381,
    *   E382 for symbols, E374 for a missing column, E375, E383 for values of a wrong number or type; UsageError E503, E504,
    *   E555 for wrong params, E527, E554 for wrong options; ResourceError E413
-   *   for a push behind one that was aborted or failed, E401 while the process takes more than its share of the memory
-   *   limit (`MemoryThresholds.refuse`); the signal's reason when aborted; else as `evaluate`. The
+   *   for a push behind one that was aborted or failed, E401 while the process takes more of the memory limit than
+   *   the share `MemoryThresholds.refuse`, if one is given; the signal's reason when aborted; else as `evaluate`. The
    *   session is then as before the bar; of several bars, those that have run stay.
    * @example
    * const { table } = await session.push({ time: Date.now(), fields: { close: [101.5, 20.25] } });
