@@ -23,18 +23,19 @@ import cloudpickle
 import dask
 from distributed import Future
 
+import cluster_job
 import executor_memory
 import executor_pool
 import hang_watch
-import job_stats
 import node_executor
 import scheduler_reports
 import stdio_frames
 import task_faults
 import worker_plugin
+from cluster_job import JOB_PREFIX, ClusterJob
 from connection import CONNECT_SECONDS, STATUS_SECONDS, Connection
 from dask_graph import graph_of, missing_worker, order_of, restriction_text, restrictions, task_name
-from executor_pool import JOB_PREFIX, POOL_PREFIX, ExecutorPool
+from executor_pool import POOL_PREFIX, ExecutorPool
 from preparation import Preparation
 from scheduler_watch import SchedulerWatch, nannies_of
 from stdio_frames import Record, read_frame, write_frame
@@ -47,10 +48,10 @@ Answer = tuple[Record, Sequence[Any]]
 
 # Only this host has these modules, so Dask sends their code along.
 for module in (
+    cluster_job,
     executor_memory,
     executor_pool,
     hang_watch,
-    job_stats,
     node_executor,
     scheduler_reports,
     stdio_frames,
@@ -171,7 +172,7 @@ class Bridge:
     async def on_addJob(self, request: Record, buffers: list[bytearray]) -> Answer:
         digest = request["job"]
         name = self.job_name(digest)
-        await self.connection.register(worker_plugin.ClusterJob(name, self.pool, digest, bytes(buffers[0])))
+        await self.connection.register(ClusterJob(name, self.pool, digest, bytes(buffers[0])))
         self.jobs[digest] = name
         return {}, ()
 

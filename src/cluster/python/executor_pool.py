@@ -7,19 +7,16 @@ import os
 import threading
 import time
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from distributed import Reschedule, WorkerPlugin
 
 import hang_watch
+from cluster_job import ClusterJob, JobStats, jobs_of
 from executor_memory import METRIC, Room, WorkerMemory, WrongShare, shares_from_environment
-from job_stats import JobStats
 from node_executor import Executor, ExecutorEnded, node_path
 from stdio_frames import Buffer, Record
 from task_faults import coded, raise_fault
-
-if TYPE_CHECKING:
-    from worker_plugin import ClusterJob
 
 # To load or release a job.
 LOAD_SECONDS_MAX = 120.0
@@ -32,7 +29,6 @@ IDLE_SECONDS_MAX = 10.0
 JOBS_MAX = 4
 
 POOL_PREFIX = "factorloom-executors-"
-JOB_PREFIX = "factorloom-job-"
 
 logger = logging.getLogger("distributed.factorloom")
 
@@ -368,11 +364,6 @@ def is_ready(plugin: Any) -> bool:
 
 def not_there(worker: Any) -> RuntimeError:
     return coded("E619", worker.address, f"it did not come within {PLUGIN_SECONDS_MAX} s")
-
-
-def jobs_of(worker: Any, pool: str) -> list[ClusterJob]:
-    jobs = [plugin for name, plugin in list(worker.plugins.items()) if name.startswith(JOB_PREFIX)]
-    return [job for job in jobs if job.pool == pool]
 
 
 def pools_of(worker: Any) -> list[ExecutorPool]:

@@ -6,7 +6,6 @@ import asyncio
 import time
 import traceback
 from collections.abc import Awaitable, Callable, Mapping, Sequence
-from typing import Any
 
 from distributed import Future
 

@@ -20,14 +20,13 @@ import shutil
 import tempfile
 import zipfile
 import zlib
-from collections.abc import Sequence
 from io import BytesIO
 from typing import Any
 
 from distributed import WorkerPlugin, get_worker
 
-from executor_pool import jobs_of, plugin_of
-from job_stats import JobStats
+from cluster_job import JobStats
+from executor_pool import plugin_of
 from stdio_frames import Buffer, Record
 from task_faults import fault_in
 
@@ -96,53 +95,6 @@ class Bundle(WorkerPlugin):
             if (len(content), zlib.crc32(content)) != expected:
                 return path
         return None
-
-
-class ClusterJob(WorkerPlugin):
-    """The data that the executors of a run share."""
-
-    is_set_up = False
-
-    def __init__(self, name: str, pool: str, digest: str, data: bytes) -> None:
-        self.name = name
-        self.pool = pool
-        self.digest = digest
-        self.data = data
-
-    def setup(self, worker: Any) -> None:
-        self.worker = worker
-        pool = worker.plugins.get(self.pool)
-        if pool is not None:
-            pool.reset_stats(self.name)
-        self.is_set_up = True
-
-    def teardown(self, worker: Any) -> None:
-        """Ends the executors with the last job: idle ones hold some 190 MB each."""
-        pool = worker.plugins.get(self.pool)
-        if pool is not None and len(jobs_of(worker, self.pool)) == 0:
-            pool.end_executors()
-
-    def run(self, spec: Record, values: Sequence[Any]) -> list[Buffer]:
-        """The buffers of a task; an output has its counts, as JSON, in one more buffer at the end."""
-        key = self.worker.get_current_task()
-        pool = self.worker.plugins[self.pool]
-        buffers = [value_at(path, values) for path in spec["buffers"]]
-        report, received = pool.run(key, self, spec["task"], buffers, spec["deadlineSeconds"])
-        counts = report.pop("counts", None)
-        stats = pool.stats_for(self)
-        stats.count(tasks=1, bytesRead=report["bytesRead"], bytesWritten=report["bytesWritten"])
-        stats.trace.append({"key": str(key), **report})
-        if counts is not None:
-            received.append(bytearray(json.dumps(counts).encode()))
-        return list(received)
-
-
-def value_at(path: Sequence[int], values: Sequence[Any]) -> Any:
-    """The value at a BufferPath of `protocol.ts`."""
-    found: Any = values
-    for index in path:
-        found = found[index]
-    return found
 
 
 # The tasks of a graph. These functions are short because Dask sends one with every task.

@@ -1,0 +1,104 @@
+"""A job on a worker: what its executors share, and what they did."""
+
+from __future__ import annotations
+
+import json
+import threading
+from collections import deque
+from collections.abc import Sequence
+from typing import Any
+
+from distributed import WorkerPlugin
+
+from stdio_frames import Buffer, Record
+
+JOB_PREFIX = "factorloom-job-"
+
+TRACE_RECORDS_MAX = 100_000
+
+COUNTERS = (
+    "tasks",
+    "seconds",
+    "bytesSent",
+    "bytesReceived",
+    "bytesRead",
+    "bytesWritten",
+    "executorStarts",
+    "executorRestarts",
+    "deadlineKills",
+    "memoryKills",
+    "hangKills",
+)
+# The most that was seen while a job was under way: of the worker's own process, of its executors together.
+PEAKS = ("workerBytesMax", "executorBytesMax")
+
+
+class JobStats:
+    """Counters and trace of a job on a worker."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self.trace: deque[Record] = deque(maxlen=TRACE_RECORDS_MAX)
+        self.counters: dict[str, float] = dict.fromkeys((*COUNTERS, *PEAKS), 0)
+
+    def count(self, **amounts: float) -> None:
+        with self._lock:
+            for name, amount in amounts.items():
+                self.counters[name] += amount
+
+    def note_peaks(self, **amounts: float) -> None:
+        with self._lock:
+            for name, amount in amounts.items():
+                self.counters[name] = max(self.counters[name], amount)
+
+
+class ClusterJob(WorkerPlugin):
+    """The data that the executors of a run share."""
+
+    is_set_up = False
+
+    def __init__(self, name: str, pool: str, digest: str, data: bytes) -> None:
+        self.name = name
+        self.pool = pool
+        self.digest = digest
+        self.data = data
+
+    def setup(self, worker: Any) -> None:
+        self.worker = worker
+        pool = worker.plugins.get(self.pool)
+        if pool is not None:
+            pool.reset_stats(self.name)
+        self.is_set_up = True
+
+    def teardown(self, worker: Any) -> None:
+        """Ends the executors with the last job: idle ones hold some 190 MB each."""
+        pool = worker.plugins.get(self.pool)
+        if pool is not None and len(jobs_of(worker, self.pool)) == 0:
+            pool.end_executors()
+
+    def run(self, spec: Record, values: Sequence[Any]) -> list[Buffer]:
+        """The buffers of a task; an output has its counts, as JSON, in one more buffer at the end."""
+        key = self.worker.get_current_task()
+        pool = self.worker.plugins[self.pool]
+        buffers = [value_at(path, values) for path in spec["buffers"]]
+        report, received = pool.run(key, self, spec["task"], buffers, spec["deadlineSeconds"])
+        counts = report.pop("counts", None)
+        stats = pool.stats_for(self)
+        stats.count(tasks=1, bytesRead=report["bytesRead"], bytesWritten=report["bytesWritten"])
+        stats.trace.append({"key": str(key), **report})
+        if counts is not None:
+            received.append(bytearray(json.dumps(counts).encode()))
+        return list(received)
+
+
+def jobs_of(worker: Any, pool: str) -> list[ClusterJob]:
+    jobs = [plugin for name, plugin in list(worker.plugins.items()) if name.startswith(JOB_PREFIX)]
+    return [job for job in jobs if job.pool == pool]
+
+
+def value_at(path: Sequence[int], values: Sequence[Any]) -> Any:
+    """The value at a BufferPath of `protocol.ts`."""
+    found: Any = values
+    for index in path:
+        found = found[index]
+    return found
