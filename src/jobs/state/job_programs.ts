@@ -77,7 +77,7 @@ export function expectSameSettings(
   if (changed !== undefined) throw jobChanged(job.name, changed);
 }
 
-export function digestOf(value: unknown): string {
+function digestOf(value: unknown): string {
   return hash("sha256", JSON.stringify(value));
 }
 
