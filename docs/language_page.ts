@@ -59,6 +59,13 @@ letter case. \`let\`, \`param\`, \`when\`, \`dialect\`, \`true\`, \`false\` and 
 A name is a definition or a factor of the file, a param, a field or a group column of the panel, or a derived series:
 \`returns\` is \`close / delay(close, 1) - 1\`, \`adv20\` is \`ts_mean(close * volume, 20)\`, for any number of rows.
 
+A name is a word of letters and digits of any script and \`_\`, with at most one dot within: \`close\`, \`收盘\`,
+\`IndClass.sector\`. Any other stands in backquotes, as a reserved word does: \`\` \`Adj Close\` \`\`, \`\` \`1d\` \`\`, \`\` \`let\` \`\`;
+two backquotes are one of the name. That holds for columns, definitions, functions, params and factors, whose output
+columns are called so without the backquotes. A letter with an accent is one name however it is composed (Unicode NFC),
+and letter case matters only where two columns differ in nothing else. A name with a line break has no spelling: \`--field\` renames
+such a column.
+
 ## Types
 
 | type | what it is | where it may stand |

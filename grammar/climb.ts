@@ -16,7 +16,7 @@ export interface InfixOperand {
 const NONE: readonly never[] = [];
 
 function symbolCall(name: string, args: readonly Syntax[], start: number, end: number): CallSyntax {
-  return { kind: "call", name, isSymbol: true, args, named: NONE, start, end };
+  return { kind: "call", name, nameLength: name.length, isSymbol: true, args, named: NONE, start, end };
 }
 
 /**

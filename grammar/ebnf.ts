@@ -1,4 +1,5 @@
 import type { ISerializedGast } from "chevrotain";
+import { DOTTED, QUOTED } from "./names.ts";
 import { parser } from "./parse.ts";
 import { INFIX, PREFIX_LEVEL, TERNARY_LEVEL } from "./precedence.ts";
 import { Identifier, NumberLiteral, TextLiteral } from "./tokens.ts";
@@ -82,9 +83,10 @@ function terminal({ name = "", label = "" }: Production): GrammarNode {
 /** The grammar in the EBNF notation of the W3C (XML 1.0, section 6). */
 export function printEbnf(): string {
   const rules = grammarRules().map(({ name, definition }) => `${name} ::= ${print(definition, false)}`);
-  const tokens = [Identifier, NumberLiteral, TextLiteral].map(
-    ({ name, PATTERN }) => `${name} ::= /${(PATTERN as RegExp).source}/`,
-  );
+  const tokens = [
+    `${Identifier.name} ::= ${[DOTTED, QUOTED].map((form) => `/${form}/`).join(" | ")}`,
+    ...[NumberLiteral, TextLiteral].map(({ name, PATTERN }) => `${name} ::= /${(PATTERN as RegExp).source}/`),
+  ];
   const infix = Object.keys(INFIX).map((symbol) => `'${symbol}'`);
   return [
     "file ::= (statement? Newline)*",

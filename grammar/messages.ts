@@ -1,5 +1,6 @@
 import type { IParserErrorMessageProvider, IToken, TokenType } from "chevrotain";
 import { EOF, tokenLabel } from "chevrotain";
+import { spelledName } from "./names.ts";
 import {
   Comma,
   Equals,
@@ -18,9 +19,9 @@ function found(token: IToken): string {
   return token.tokenType === EOF ? "the statement ends" : `found ${quoted(token.image)}`;
 }
 
-/** Texts already have quotes. */
+/** Texts already have quotes, and so have some names. */
 function quoted(image: string): string {
-  return /^["']/.test(image) ? image : `'${image}'`;
+  return /^["'`]/.test(image) ? image : `'${image}'`;
 }
 
 function alternatives(paths: readonly (readonly TokenType[])[]): string {
@@ -91,6 +92,11 @@ function isEquals({ tokenType }: IToken): boolean {
   return tokenType === Equals;
 }
 
+/** True for two words with a space between them, which may be meant as the name of one column. */
+function isOneNameWith(before: IToken, { startOffset }: IToken): boolean {
+  return before.tokenType === Identifier && before.startOffset + before.image.length + 1 === startOffset;
+}
+
 function expressionRemedy(token: IToken, before: IToken): string {
   switch (token.tokenType) {
     case EOF:
@@ -101,6 +107,9 @@ function expressionRemedy(token: IToken, before: IToken): string {
     case Equals:
       return "write == to compare";
     case Identifier:
+      if (isOneNameWith(before, token))
+        return `write an operator between them, or one name with a space as ${spelledName(`${before.image} ${token.image}`)}`;
+      return "write an operator before it, or put it on a line of its own";
     case NumberLiteral:
     case TextLiteral:
     case LeftParenthesis:
@@ -145,6 +154,12 @@ export function characterProblem(character: string): {
   message: string;
   remedy: string;
 } {
+  if (character === "`") {
+    return {
+      message: "this name in backquotes is empty, or never closed",
+      remedy: "write it on one line, and `` for a backquote in it",
+    };
+  }
   if (character === '"' || character === "'") {
     return {
       message: "this text in quotes is never closed",

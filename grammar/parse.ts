@@ -8,7 +8,17 @@ import { FormulaParser } from "./parser.ts";
 import { priorityProblem, readPriorities, WRONG_PRIORITY } from "./priority.ts";
 import { type StatementTokens, splitStatements } from "./statements.ts";
 import type { BrokenSyntax, StatementSyntax } from "./syntax.ts";
-import { createLexer, DialectWord, EqualEqual, Equals, Identifier, Let, ParamWord, When } from "./tokens.ts";
+import {
+  createLexer,
+  DialectWord,
+  EqualEqual,
+  Equals,
+  Identifier,
+  Let,
+  nameIn,
+  ParamWord,
+  When,
+} from "./tokens.ts";
 
 /** One shared parser: its analysis of the grammar takes longer than reading most files. */
 export const parser = new FormulaParser();
@@ -150,7 +160,7 @@ function broken(first: IToken, name: IToken, keyword: BrokenSyntax["keyword"]): 
   return {
     kind: "broken",
     keyword,
-    name: name.image,
+    name: nameIn(name),
     nameSpan,
     start: first.startOffset,
     end: nameSpan.end,

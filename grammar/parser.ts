@@ -18,6 +18,7 @@ import {
   Minus,
   Null,
   NumberLiteral,
+  nameIn,
   ParamWord,
   PrefixOperator,
   Priority,
@@ -37,7 +38,7 @@ function endOf(token: IToken): number {
 function nameOf(token: IToken): NameSyntax {
   return {
     kind: "name",
-    name: token.image,
+    name: nameIn(token),
     start: token.startOffset,
     end: endOf(token),
   };
@@ -46,7 +47,7 @@ function nameOf(token: IToken): NameSyntax {
 /** The head of `name = ...`: the name, and the start of the statement. */
 function headOf(name: IToken, start = name.startOffset) {
   return {
-    name: name.image,
+    name: nameIn(name),
     nameSpan: { start: name.startOffset, end: endOf(name) },
     start,
   };
@@ -308,7 +309,8 @@ export class FormulaParser extends EmbeddedActionsParser {
       const { image, startOffset: start } = name;
       return {
         kind: "call",
-        name: image,
+        name: nameIn(name),
+        nameLength: image.length,
         isSymbol: false,
         args,
         named,
@@ -324,7 +326,7 @@ export class FormulaParser extends EmbeddedActionsParser {
     this.CONSUME(Equals);
     const value = this.SUBRULE(this.expression);
     return {
-      name: name.image,
+      name: nameIn(name),
       value,
       start: name.startOffset,
       end: endOf(name),

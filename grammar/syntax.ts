@@ -24,6 +24,8 @@ export interface CallSyntax extends Span {
   /** A function's name, or the symbol of an operator if `isSymbol`. */
   readonly name: string;
   readonly isSymbol: boolean;
+  /** Characters of the name in the source text, backquotes included. */
+  readonly nameLength: number;
   /** The name in the source text, where the dialect gives the call another meaning. */
   readonly writtenName?: string;
   readonly args: readonly Syntax[];
@@ -31,8 +33,8 @@ export interface CallSyntax extends Span {
 }
 
 /** Span of a called function's name: a call starts with it. */
-export function calledNameSpan({ start, name, writtenName = name }: CallSyntax): Span {
-  return { start, end: start + writtenName.length };
+export function calledNameSpan({ start, nameLength }: CallSyntax): Span {
+  return { start, end: start + nameLength };
 }
 
 export interface NamedArgument extends Span {

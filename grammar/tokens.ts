@@ -1,22 +1,44 @@
 import { createToken, type IToken, Lexer, type TokenType } from "chevrotain";
+import { DOTTED, nameOf, QUOTED, type Reserved, WORD } from "./names.ts";
 
 /** Every token of the formula language. Earlier tokens win where several match. */
+
+/** Chevrotain reads no regular expressions of Unicode itself, and asks for the characters with which they start. */
+function unicode(source: string) {
+  const pattern = new RegExp(source, "uy");
+  return (text: string, offset: number) => {
+    pattern.lastIndex = offset;
+    return pattern.exec(text);
+  };
+}
+
+const ASCII_STARTS = [..."ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz_`"];
+const OTHER_STARTS = Array.from({ length: 0x10000 - 0x80 }, (_, i) => i + 0x80);
 
 export const Identifier = createToken({
   name: "Identifier",
   label: "a name",
-  pattern: /[A-Za-z_][A-Za-z0-9_]*(?:\.[A-Za-z_][A-Za-z0-9_]*)?/,
+  pattern: unicode(`${DOTTED}|${QUOTED}`),
+  start_chars_hint: [...ASCII_STARTS, ...OTHER_STARTS],
+  line_breaks: false,
 });
 
 /** A field in dialect qlib: `$close`. */
 const FieldName = createToken({
   name: "FieldName",
   label: "a name",
-  pattern: /\$[A-Za-z_][A-Za-z0-9_]*/,
+  pattern: unicode(`\\$(?:${WORD}|${QUOTED})`),
+  start_chars_hint: ["$"],
+  line_breaks: false,
   categories: Identifier,
 });
 
-function keyword(word: string) {
+/** The name that a token spells. */
+export function nameIn({ image }: IToken): string {
+  return image.startsWith("$") ? `$${nameOf(image.slice(1))}` : nameOf(image);
+}
+
+function keyword(word: Reserved) {
   return createToken({
     name: word[0]?.toUpperCase() + word.slice(1),
     label: `'${word}'`,

@@ -1,4 +1,5 @@
 import { DIALECTS, type Dialect, rewriteDialect } from "../../grammar/dialects.ts";
+import { spelledName } from "../../grammar/names.ts";
 import {
   type CallSyntax,
   calledNameSpan,
@@ -14,9 +15,9 @@ import type { Registry } from "../operator/registry.ts";
 import type { Span } from "../text/source.ts";
 import { type FittingArguments, fitArguments } from "./arguments.ts";
 import { Calls } from "./calls.ts";
-import { bindCondition, type ConditionParam } from "./condition.ts";
+import { bindCondition, type ConditionParam, conditionTypeOf } from "./condition.ts";
 import { ConditionTable } from "./condition_table.ts";
-import { collectDefinitions, type Definition, type Definitions } from "./definitions.ts";
+import { collectDefinitions, type Definition, type Definitions, letSignature } from "./definitions.ts";
 import { functionRemedy } from "./function_remedy.ts";
 import { type Meaning, Names, type PanelNames } from "./names.ts";
 import { type Expression, groupRemedy, numberNode, unknownNode } from "./nodes.ts";
@@ -143,7 +144,7 @@ class Binder {
   #factor(definition: Definition, statement: FactorSyntax): Factor {
     const expression = this.#bound.get(definition) ?? unknownNode(statement);
     if (expression.type === "group" || expression.type === "text") {
-      const message = `factor ${statement.name} is a ${expression.type}, not a series`;
+      const message = `factor ${spelledName(statement.name)} is a ${expression.type}, not a series`;
       this.#report.wrongType(statement.expression, message, groupRemedy(expression, "use let for groups"));
     }
     const condition = this.#conditions.indexOf(definition.conditions);
@@ -183,7 +184,8 @@ class Binder {
 
   #conditionParam(name: string): ConditionParam | undefined {
     const meaning = this.#names.resolve(name, this.#options.dialect);
-    if (meaning?.kind === "param") return { name: meaning.param.name, type: conditionTypeOf(meaning.param) };
+    if (meaning?.kind === "param")
+      return { name: meaning.param.name, type: conditionTypeOf(meaning.param.default) };
     const isBroken = meaning?.kind === "definition" && meaning.definition.statement.kind === "broken";
     return isBroken ? { name, type: "any" } : undefined;
   }
@@ -238,8 +240,8 @@ class Binder {
     if (argument) return argument;
     const meaning = this.#names.resolve(syntax.name, dialect);
     if (meaning) return this.#meaning(meaning, span);
-    const origin = derived ? `, which ${derived.name} is derived from` : "";
-    this.#report.add("E205", span, `unknown name ${syntax.name}${origin}`, () =>
+    const shown = derived ? `${syntax.name}, which ${derived.name} is derived from` : this.#written(syntax);
+    this.#report.add("E205", span, `unknown name ${shown}`, () =>
       this.#names.remedyFor(syntax.name, args.keys(), dialect),
     );
     return unknownNode(span);
@@ -270,7 +272,7 @@ class Binder {
   #use(definition: Definition, span: Span): Expression {
     const { statement } = definition;
     if (statement.kind === "let" && statement.parameters) {
-      const message = `${statement.name} is used without its arguments`;
+      const message = `${spelledName(statement.name)} is used without its arguments`;
       this.#report.wrongArguments(span, message, `it reads ${letSignature(statement)}`);
     }
     return this.#bound.get(definition) ?? unknownNode(span);
@@ -347,16 +349,21 @@ class Binder {
     const meaning = this.#names.resolve(name, dialect);
     if (meaning?.kind === "definition" && meaning.definition.statement.kind === "broken") return;
     const span = calledNameSpan(syntax);
-    if (meaning) this.#report.add("E219", span, `${name} is not a function`, "use it without parentheses");
+    const shown = this.#written(span);
+    if (meaning) this.#report.add("E219", span, `${shown} is not a function`, "use it without parentheses");
     else
-      this.#report.add("E201", span, `unknown function ${name}`, () => this.#functionRemedy(name, dialect));
+      this.#report.add("E201", span, `unknown function ${shown}`, () => this.#functionRemedy(name, dialect));
+  }
+
+  #written({ start, end }: Span): string {
+    return this.#report.source.text.slice(start, end);
   }
 
   #functionRemedy(name: string, dialect: Dialect): string {
-    const statements = [...this.#definitions.byName.values()].map(({ statement }) => statement);
-    const macros = statements.filter((statement) => statement.kind === "let" && statement.parameters);
-    const names = macros.map((macro) => macro.name);
-    return functionRemedy(name, dialect.name, this.#options.registry, names);
+    const macros = [...this.#definitions.byName.values()].flatMap(({ statement }) =>
+      statement.kind === "let" && statement.parameters ? [statement.name] : [],
+    );
+    return functionRemedy(name, dialect.name, this.#options.registry, macros);
   }
 
   /** Replaces a call of a definition by its body, bound with the arguments. */
@@ -372,11 +379,12 @@ class Binder {
     const parameters = statement.parameters ?? [];
     const reads = `it reads ${letSignature(statement)}`;
     const place = calledNameSpan(syntax);
+    const called = spelledName(syntax.name);
     if (syntax.named.length > 0) {
-      this.#report.wrongArguments(place, `${syntax.name} takes its arguments by position`, reads);
+      this.#report.wrongArguments(place, `${called} takes its arguments by position`, reads);
     } else if (parameters.length !== args.length) {
       const noun = parameters.length === 1 ? "argument" : "arguments";
-      const message = `${syntax.name} expects ${parameters.length} ${noun}, got ${args.length}`;
+      const message = `${called} expects ${parameters.length} ${noun}, got ${args.length}`;
       this.#report.wrongArguments(place, message, reads);
     } else if (!definition.isBroken) {
       const byName = new Map(parameters.map(({ name }, i) => [name.toLowerCase(), args[i] as Expression]));
@@ -386,13 +394,4 @@ class Binder {
     }
     values.push(unknownNode(environment.derived?.span ?? syntax));
   }
-}
-
-function conditionTypeOf({ default: value }: Param): ConditionParam["type"] {
-  if (value === null) return "any";
-  return typeof value === "string" ? "text" : "number";
-}
-
-function letSignature({ name, parameters }: LetSyntax): string {
-  return `${name}(${(parameters ?? []).map((parameter) => parameter.name).join(", ")})`;
 }

@@ -1,3 +1,4 @@
+import { spelledName } from "../../grammar/names.ts";
 import type { CallSyntax, Syntax } from "../../grammar/syntax.ts";
 import { type Operator, referenceCell } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -76,6 +77,12 @@ export function bindCondition(syntax: Syntax, context: ConditionContext): Condit
   return { steps };
 }
 
+/** The type of a param in conditions, by its default. */
+export function conditionTypeOf(value: ParamValue | null): ConditionParam["type"] {
+  if (value === null) return "any";
+  return typeof value === "string" ? "text" : "number";
+}
+
 function report(context: ConditionContext, { start, end }: Span, message: string, remedy: string): void {
   context.report({ start, end, message, remedy });
 }
@@ -97,15 +104,16 @@ function pushOperand(syntax: Syntax, steps: ConditionStep[], context: ConditionC
         steps.push({ kind: "param", name: param.name });
         return param.type;
       }
-      const message = `${syntax.name} is not a param: conditions are evaluated once per call, from params alone`;
-      report(context, syntax, message, `declare it: param ${syntax.name} = ...`);
+      const name = spelledName(syntax.name);
+      const message = `${name} is not a param: conditions are evaluated once per call, from params alone`;
+      report(context, syntax, message, `declare it: param ${name} = ...`);
       return "any";
     }
     case "call":
       report(
         context,
         syntax,
-        `${syntax.name}(...) in a condition`,
+        `${spelledName(syntax.name)}(...) in a condition`,
         "use params, numbers, texts and operators",
       );
       return "any";

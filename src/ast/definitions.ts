@@ -1,3 +1,5 @@
+import { DIALECTS } from "../../grammar/dialects.ts";
+import { spelledName } from "../../grammar/names.ts";
 import type {
   BrokenSyntax,
   FactorSyntax,
@@ -44,7 +46,7 @@ export function collectDefinitions(
     if (statement.kind === "blockEnd" && blocks.length > 1) blocks.pop();
     if (!isDefining(statement)) continue;
     const { nameSpan } = statement;
-    const name = withoutFieldSign(statement.name, nameSpan, report);
+    const name = withoutFieldSign(statement.name, nameSpan, dialect, report);
     // Factor names become column names, which many readers compare without letter case.
     const earlier = taken.get(name.toLowerCase());
     if (earlier) {
@@ -53,24 +55,31 @@ export function collectDefinitions(
     }
     taken.set(name.toLowerCase(), statement);
     if (statement.kind === "let") {
-      for (const parameter of statement.parameters ?? []) withoutFieldSign(parameter.name, parameter, report);
+      for (const parameter of statement.parameters ?? [])
+        withoutFieldSign(parameter.name, parameter, dialect, report);
     }
     if (statement.kind === "param") params.set(name, { name, default: statement.default });
     else byName.set(name, definitionOf(statement, conditions));
     if (statement.kind !== "let" || !statement.parameters) continue;
     reportParametersTwice(statement.parameters, report);
     if (registry.find(name, dialect)) {
-      report.add("E220", nameSpan, `${name} is the name of an operator`, "choose another name");
+      report.add("E220", nameSpan, `${spelledName(name)} is the name of an operator`, "choose another name");
     }
   }
   return { byName, params };
 }
 
-/** Refuses `$close = ...` (E209): in qlib `$` marks fields. */
-function withoutFieldSign(name: string, span: Span, report: Report): string {
-  if (!name.startsWith("$")) return name;
+/** How a definition with parameters is called. */
+export function letSignature({ name, parameters }: LetSyntax): string {
+  return `${spelledName(name)}(${(parameters ?? []).map((parameter) => spelledName(parameter.name)).join(", ")})`;
+}
+
+/** Refuses `$close = ...` (E209) where `$` marks fields. */
+function withoutFieldSign(name: string, span: Span, dialect: DialectName, report: Report): string {
+  if (!name.startsWith("$") || !DIALECTS[dialect].spellings.includes("$")) return name;
   const plain = name.slice(1);
-  report.add("E209", span, `${name} cannot be defined: $ stands before fields`, `write ${plain}`);
+  const remedy = `write ${spelledName(plain)}`;
+  report.add("E209", span, `${name} cannot be defined: $ stands before fields`, remedy);
   return plain;
 }
 
@@ -97,10 +106,9 @@ function definitionOf(
 
 function reportTwice({ name, nameSpan }: Defining, earlier: Defining, report: Report): void {
   const { line } = report.source.position(earlier.nameSpan.start);
+  const [one, other] = [spelledName(name), spelledName(earlier.name)];
   const message =
-    name === earlier.name
-      ? `${name} is defined twice`
-      : `${name} and ${earlier.name} differ in letter case only`;
+    one === other ? `${one} is defined twice` : `${one} and ${other} differ in letter case only`;
   nameTwice(report, nameSpan, message, `the first definition stands in line ${line}; rename one`);
 }
 
@@ -112,7 +120,7 @@ function reportParametersTwice(
   for (const parameter of parameters) {
     const folded = parameter.name.toLowerCase();
     if (seen.has(folded)) {
-      nameTwice(report, parameter, `parameter ${parameter.name} is given twice`, "rename one");
+      nameTwice(report, parameter, `parameter ${spelledName(parameter.name)} is given twice`, "rename one");
     }
     seen.add(folded);
   }

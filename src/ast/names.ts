@@ -1,4 +1,5 @@
 import { DIALECTS, type Dialect, derivedFormula } from "../../grammar/dialects.ts";
+import { spelledName } from "../../grammar/names.ts";
 import { parseFormulas } from "../../grammar/parse.ts";
 import type { Syntax } from "../../grammar/syntax.ts";
 import { Source } from "../text/source.ts";
@@ -29,8 +30,9 @@ const SHOWN_COLUMNS_MAX = 12;
 
 /**
  * The names of one file and its panel. A lookup tries the exact spelling among definitions, params, fields and groups,
- * in this order; then the same without regard to letter case; then the derived series. So `let vwap` hides the panel's
- * `vwap` in any spelling, and a panel column `returns` hides the derived one.
+ * in this order, with a prefix of the dialect and without; then the same without regard to letter case and to how
+ * letters with accents are composed; then the derived series. So `let vwap` hides the panel's `vwap` in any spelling, and
+ * a panel column `returns` hides the derived one.
  */
 export class Names {
   readonly #panel: PanelNames;
@@ -51,15 +53,19 @@ export class Names {
 
   resolve(written: string, dialect: Dialect): Meaning | undefined {
     const name = localName(written, dialect);
+    return (
+      this.#find((table) => table.exact(written) ?? table.exact(name)) ??
+      this.#find((table) => table.folded(written) ?? table.folded(name)) ??
+      this.#resolveDerived(name, dialect)
+    );
+  }
+
+  #find(meaningIn: (table: NameTable) => Meaning | undefined): Meaning | undefined {
     for (const table of this.#tables) {
-      const meaning = table.exact(name);
+      const meaning = meaningIn(table);
       if (meaning) return meaning;
     }
-    for (const table of this.#tables) {
-      const meaning = table.folded(name);
-      if (meaning) return meaning;
-    }
-    return this.#resolveDerived(name, dialect);
+    return undefined;
   }
 
   /** Finds a parameterised definition, without regard to letter case. */
@@ -77,17 +83,18 @@ export class Names {
       const local = name.slice(dot + 1);
       if (this.resolve(local, dialect)) {
         const owner = Object.values(DIALECTS).find(({ groupPrefix }) => groupPrefix === name.slice(0, dot));
-        return `write ${local}${owner ? `, or begin the file with: dialect ${owner.name}` : ""}`;
+        return `write ${spelledName(local)}${owner ? `, or begin the file with: dialect ${owner.name}` : ""}`;
       }
     }
     const plain = localName(name, dialect).toLowerCase();
     if (this.#panel.groups.length === 0 && DEFAULT_GROUPS.some((group) => group === plain))
       return "a group column: give the table that has it with --groups PATH";
     const nearest = nearestName(localName(name, dialect), this.#all(locals));
-    if (nearest) return `did you mean ${nearest}?`;
+    if (nearest) return `did you mean ${spelledName(nearest)}?`;
     const list = (names: readonly string[]) => {
       const more = names.length > SHOWN_COLUMNS_MAX ? ", ..." : "";
-      return names.length === 0 ? "none" : `${names.slice(0, SHOWN_COLUMNS_MAX).join(", ")}${more}`;
+      const shown = names.slice(0, SHOWN_COLUMNS_MAX).map(spelledName);
+      return names.length === 0 ? "none" : `${shown.join(", ")}${more}`;
     };
     const hint = this.#panel.groups.length === 0 ? " (--groups PATH adds those of a table)" : "";
     return `fields: ${list(this.#panel.fields)}; groups: ${list(this.#panel.groups)}${hint}`;
@@ -115,13 +122,13 @@ export class Names {
 
 class NameTable {
   readonly #exact: ReadonlyMap<string, Meaning>;
-  /** By lower-case name; null where several names differ in letter case only. */
+  /** By folded name; null where several names are one folded. */
   readonly #folded = new Map<string, Meaning | null>();
 
   constructor(entries: readonly [string, Meaning][]) {
     this.#exact = new Map(entries);
     for (const [name, meaning] of this.#exact) {
-      const key = name.toLowerCase();
+      const key = folded(name);
       this.#folded.set(key, this.#folded.has(key) ? null : meaning);
     }
   }
@@ -132,7 +139,7 @@ class NameTable {
 
   /** The name's only match without regard to letter case. */
   folded(name: string): Meaning | undefined {
-    return this.#folded.get(name.toLowerCase()) ?? undefined;
+    return this.#folded.get(folded(name)) ?? undefined;
   }
 
   names(): Iterable<string> {
@@ -140,9 +147,14 @@ class NameTable {
   }
 }
 
+/** Names of formulas are composed (NFC); those of columns are as the data have them. */
+function folded(name: string): string {
+  return name.normalize("NFC").toLowerCase();
+}
+
 /** The name without the dialect's prefixes: `IndClass.sector` is `sector` in alpha101, `$close` is `close` in qlib. */
 function localName(name: string, dialect: Dialect): string {
-  if (name.startsWith("$")) return name.slice(1);
+  if (name.startsWith("$") && dialect.spellings.includes("$")) return name.slice(1);
   const dot = name.indexOf(".");
   const isGroup = dot > 0 && name.slice(0, dot).toLowerCase() === dialect.groupPrefix?.toLowerCase();
   return isGroup ? name.slice(dot + 1) : name;

@@ -1,3 +1,4 @@
+import { spelledName } from "../../grammar/names.ts";
 import { INFIX, PREFIX_LEVEL, PRIMARY_LEVEL, TERNARY_LEVEL } from "../../grammar/precedence.ts";
 import { InternalError } from "../errors.ts";
 import { isSeriesLike } from "../operator/definition.ts";
@@ -48,7 +49,7 @@ function written(argument: Argument): Work[] {
     case "field":
     case "group":
     case "param":
-      return [argument.name];
+      return [spelledName(argument.name)];
     case "call":
       return formOf(argument).write(argument);
     case "unknown":

@@ -1,3 +1,4 @@
+import { spelledName } from "../../grammar/names.ts";
 import { INFIX, PREFIX_LEVEL, PRIMARY_LEVEL, TERNARY_LEVEL } from "../../grammar/precedence.ts";
 import type { Condition, ConditionStep } from "./condition.ts";
 
@@ -18,8 +19,8 @@ export function printCondition({ steps }: Condition): string {
 }
 
 function partOf(step: ConditionStep, operands: readonly Part[]): Part {
-  if (step.kind === "param") return { text: step.name, level: PRIMARY_LEVEL };
-  if (step.kind === "value") return { text: JSON.stringify(step.value), level: PRIMARY_LEVEL };
+  if (step.kind === "param") return { text: spelledName(step.name), level: PRIMARY_LEVEL };
+  if (step.kind === "value") return { text: literalText(step.value), level: PRIMARY_LEVEL };
   const { symbol } = step;
   const [first, second, third] = operands as [Part, Part, Part];
   if (operands.length === 1) return { text: `${symbol}${within(first, PREFIX_LEVEL)}`, level: PREFIX_LEVEL };
@@ -31,6 +32,12 @@ function partOf(step: ConditionStep, operands: readonly Part[]): Part {
   const left = within(first, associativity === "left" ? level : level + 1);
   const right = within(second, associativity === "right" ? level : level + 1);
   return { text: `${left} ${symbol} ${right}`, level };
+}
+
+/** A text as the grammar reads it, which knows no escapes: one with both kinds of quotes has no literal. */
+function literalText(value: number | string): string {
+  if (typeof value === "number") return JSON.stringify(value);
+  return value.includes('"') ? `'${value}'` : `"${value}"`;
 }
 
 function within({ text, level }: Part, levelMin: number): string {

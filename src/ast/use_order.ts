@@ -1,4 +1,5 @@
 import { DIALECTS, type Dialect } from "../../grammar/dialects.ts";
+import { spelledName } from "../../grammar/names.ts";
 import type { Syntax } from "../../grammar/syntax.ts";
 import type { Definition } from "./definitions.ts";
 import type { Names } from "./names.ts";
@@ -47,12 +48,12 @@ export function orderByUse(
 }
 
 function reportCycle(cycle: readonly Definition[], report: Report): void {
-  const names = cycle.map(({ statement }) => statement.name);
-  const { name, nameSpan } = (cycle[0] as Definition).statement;
+  const names = cycle.map(({ statement }) => spelledName(statement.name));
+  const { nameSpan } = (cycle[0] as Definition).statement;
   for (const definition of cycle) definition.isBroken = true;
   const isLong = names.length > SHOWN_NAMES_MAX;
   const shown = isLong ? [...names.slice(0, SHOWN_NAMES_MAX - 1), "...", names.at(-1)] : names;
-  const message = `${name} uses itself: ${[...shown, name].join(" -> ")}`;
+  const message = `${names[0]} uses itself: ${[...shown, names[0]].join(" -> ")}`;
   report.add("E208", nameSpan, message, "a definition may only use others");
 }
 

@@ -1,7 +1,9 @@
+import { spelledName } from "../../grammar/names.ts";
 import type { Condition } from "../ast/condition.ts";
 import { printCondition } from "../ast/print_condition.ts";
 import { windowRowsOf } from "../operator/definition.ts";
 import { type CallTask, type Dag, inputsOf, numberText, type Task } from "./dag.ts";
+import { HAS_ROW } from "./row_members.ts";
 
 /** Number of operator applications if every formula were evaluated separately, with definitions expanded. */
 export function countUnsharedCalls(dag: Dag): number {
@@ -32,7 +34,7 @@ export function printTasks({ tasks }: Dag, labelOf: LabelOf = byId): string[] {
 /** One line per factor: `a = %7 when p == 1`. */
 export function printOutputs(dag: Dag, labelOf: LabelOf = byId): string[] {
   return dag.outputs.map(({ name, task, condition }) => {
-    return `${name} = %${labelOf(task)}${condition === null ? "" : ` when ${conditionText(dag, condition)}`}`;
+    return `${spelledName(name)} = %${labelOf(task)}${condition === null ? "" : ` when ${conditionText(dag, condition)}`}`;
   });
 }
 
@@ -47,9 +49,9 @@ const byId: LabelOf = (task) => task;
 export function printTask(task: Task, labelOf: LabelOf = byId): string {
   switch (task.kind) {
     case "field":
-      return task.name;
+      return task.name === HAS_ROW ? HAS_ROW.trim() : spelledName(task.name);
     case "param":
-      return `param ${task.name}`;
+      return `param ${spelledName(task.name)}`;
     case "number":
       return task.written ?? numberText(task.value);
     case "call":
@@ -60,7 +62,7 @@ export function printTask(task: Task, labelOf: LabelOf = byId): string {
 function extras({ group, settings, minPeriods }: CallTask): string[] {
   const named = Object.entries(settings).map(([name, value]) => `${name}=${numberText(value)}`);
   return [
-    ...(group === null ? [] : [group]),
+    ...(group === null ? [] : [spelledName(group)]),
     ...named,
     ...(minPeriods === null ? [] : [`min_periods=${minPeriods}`]),
   ];

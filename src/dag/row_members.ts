@@ -4,8 +4,11 @@ import { readsWholeRows } from "../operator/definition.ts";
 import { type CallTask, type Dag, DagBuilder, inputsOf, type Task } from "./dag.ts";
 import { pruneDag } from "./prune.ts";
 
-/** The field that is 1 where an instrument has an input row and null elsewhere; formulas cannot name it. */
-export const HAS_ROW = "has a row";
+/**
+ * The field that is 1 where an instrument has an input row and null elsewhere. Formulas cannot name it: no name of theirs
+ * has a line break.
+ */
+export const HAS_ROW = "has a row\n";
 
 export interface RowMemberOptions {
   readonly isSharing: boolean;

@@ -7,7 +7,7 @@ import { type Dag, DagBuilder, type Output, type Task } from "../dag/dag.ts";
 /** The first or the second of two programs that are compared. */
 export type Side = "a" | "b";
 
-/** The name that an output of one side has in the joined program; no formula can define it. */
+/** The name that an output of one side has in the joined program. */
 export const sideName = (side: Side, name: string): string => `${side} ${name}`;
 
 /**
@@ -22,7 +22,7 @@ export const sideName = (side: Side, name: string): string => `${side} ${name}`;
 export function joinPrograms(a: Program, b: Program, options: ParamOptions): Program {
   checkParams([a, b], options);
   const apart = paramsApart(a, b, options);
-  const paramOfB = (name: string) => (apart.has(name) ? `${name} of the second` : name);
+  const paramOfB = (name: string) => (apart.has(name) ? `${name}\nof the second` : name);
   const [dagA, dagB] = [finalDag(a), withParamNames(finalDag(b), paramOfB)];
   const builder = new DagBuilder(true);
   const outputs = [

@@ -74,9 +74,9 @@ export class Source {
   }
 }
 
-/** Replaces characters that are invisible or move the cursor of a terminal by blanks. */
+/** Replaces characters that are invisible or move the cursor of a terminal by blanks, but for joiners within words. */
 function printable(text: string): string {
-  return text.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
+  return text.replace(/(?![\u200c\u200d])[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, " ");
 }
 
 function shortenWords(text: string): string {

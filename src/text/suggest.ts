@@ -13,7 +13,8 @@ export function suggestion(name: string, known: Iterable<string>, otherwise: str
 /** The known name nearest to a misspelt one, if one is near enough. */
 export function nearestName(name: string, known: Iterable<string>): string | undefined {
   if (name.length > NAME_CHARACTERS_MAX) return undefined;
-  const wanted = name.toLowerCase();
+  // Letters of East Asian keyboards may be wide.
+  const wanted = name.normalize("NFKC").toLowerCase();
   // One letter in three may be mistyped, but not all.
   let best: string | undefined;
   let bestDistance = Math.min(Math.ceil(wanted.length / 3) + 0.6, wanted.length);

@@ -5,7 +5,6 @@ import { functionRemedy } from "../../src/ast/function_remedy.ts";
 import type { DialectName } from "../../src/operator/definition.ts";
 import { mistakes, remedies } from "../compile/rendered.ts";
 import { Seeded } from "../support/seeded.ts";
-import { trials } from "../support/trials.ts";
 
 const DIALECTS = ["native", "alpha101", "qlib", "gtja191"] as const;
 const FIELDS = ["x", "y", "high", "low", "close", "volume"];
@@ -107,7 +106,7 @@ test("no misspelling is taken for a function of another family", () => {
   const prefixes = ["", "ts_", "cs_", "group_", "gp_", "cum_", "ts", "Cs"];
   const foreign = new Set(FOREIGN_FUNCTIONS.flatMap((row) => row.names));
   let suggestions = 0;
-  for (let trial = 0; trial < trials(3000, 100_000); trial++) {
+  for (let trial = 0; trial < 3000; trial++) {
     const dialect = DIALECTS[random.below(4)]!;
     const known = builtInRegistry.names(dialect);
     const stem = known[random.below(known.length)]!.replace(/^(ts|cs|group|cum)_/, "");
@@ -123,5 +122,5 @@ test("no misspelling is taken for a function of another family", () => {
     expect(foreign.has(name.toLowerCase())).toBe(false);
     expect(builtInRegistry.find(meant, dialect)).toBeDefined();
   }
-  expect(suggestions).toBeGreaterThan(trials(300, 10_000));
+  expect(suggestions).toBeGreaterThan(300);
 });

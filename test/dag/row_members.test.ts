@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
 import { printDag } from "../../src/dag/print.ts";
-import { hideAbsent } from "../../src/dag/row_members.ts";
+import { HAS_ROW, hideAbsent } from "../../src/dag/row_members.ts";
 import { nullForNulls } from "../../src/operator/certain_nulls.ts";
 import { isSeriesLike, kernelOperators } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
@@ -50,6 +50,16 @@ describe("hideAbsent", () => {
     const dag = dagOf(formula);
     expect(printDag(dag)).not.toContain("has a row");
     expect(hideAbsent(dag, { isSharing: true })).toBe(dag);
+  });
+
+  test("a column may be called as the field that says where", () => {
+    const program = compile("a = rank(coalesce(`has a row`, 0))", { fields: ["has a row"] });
+    const fields = finalDag(program).tasks.filter(({ kind }) => kind === "field");
+    expect(fields).toEqual([
+      { kind: "field", name: "has a row" },
+      { kind: "field", name: HAS_ROW },
+    ]);
+    expect(printDag(finalDag(program))).toContain("%0 = `has a row`\n");
   });
 
   test("a series is no null where an instrument has no row", () => {

@@ -93,7 +93,8 @@ describe("the remedy fits the mistake", () => {
     ["a = rank(close,)", "remove the comma before it"],
     ["a = close +", "only inside parentheses does a statement go on in the next line"],
     ["a = close > 1 == true", "write 1 for true and 0 for false"],
-    ["a = close open", "write an operator before it, or put it on a line of its own"],
+    ["a = close open", "write an operator between them, or one name with a space as `close open`"],
+    ["a = close  open", "write an operator before it, or put it on a line of its own"],
     ["a = close * / open", "something is missing before it"],
     ["a == close", "a statement reads `name = expression`"],
     ["close", "a statement reads `name = expression`"],
@@ -119,7 +120,10 @@ describe("the remedy fits the mistake", () => {
     ["a = $close", "write the name without it"],
     ["a = ts_mean[5]", "windows are arguments, e.g. ts_mean(close, 5)"],
     ["a = \u201cclose\u201d", "write straight quotes"],
-    ["a = cl\u00f4se", "remove it"],
+    ["a = cl\u2603se", "remove it"],
+    ["a = `close", "write it on one line, and `` for a backquote in it"],
+    ["a = `` + close", "write it on one line, and `` for a backquote in it"],
+    ["a = close\u00b7open", "write *"],
   ])("%s", (text, remedy) => {
     expect(remedyOf(text)).toBe(remedy);
   });
