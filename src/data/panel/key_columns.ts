@@ -2,7 +2,6 @@
 
 import type { KeyColumns } from "../duckdb/relation.ts";
 import { noSymbolColumn, noTimeColumn, sameName, severalTimeColumns } from "../errors.ts";
-import { seriesOfSymbols } from "../side_tables/errors.ts";
 
 const TIME_NAMES: ReadonlySet<string> = new Set(["time", "date", "datetime", "timestamp"]);
 const SYMBOL_NAMES: ReadonlySet<string> = new Set(["symbol"]);
@@ -22,21 +21,23 @@ export function findParamsKeys(file: string, names: readonly string[]): KeyColum
   return { time: findTime(file, names, undefined), symbol: null };
 }
 
-/**
- * Finds the time column of a table of series, by its name in the panel's table or its usual name.
- *
- * @throws DataError E333 for a symbol column: its rows are each for one symbol, and would be taken for all.
- */
+/** Finds the time column of a table of series, by its name in the panel's table or its usual name. */
 export function findSeriesKeys(
   file: string,
   names: readonly string[],
   timeColumn: string | undefined,
-  symbolColumn: string | undefined,
 ): KeyColumns {
-  const [symbol] = [symbolColumn, undefined].flatMap((name) => positionsOf(names, name, SYMBOL_NAMES));
-  if (symbol !== undefined) throw seriesOfSymbols(file, names[symbol]!);
   const asInPanel = timeColumn !== undefined && positionsOf(names, timeColumn, TIME_NAMES).length > 0;
   return { time: findTime(file, names, asInPanel ? timeColumn : undefined), symbol: null };
+}
+
+/** The column of symbols, by its name in the panel's table or its usual name; undefined if there is none. */
+export function symbolColumnAmong(
+  names: readonly string[],
+  symbolColumn: string | undefined,
+): string | undefined {
+  const [first] = [symbolColumn, undefined].flatMap((wanted) => positionsOf(names, wanted, SYMBOL_NAMES));
+  return names[first ?? -1];
 }
 
 function findTime(file: string, names: readonly string[], wanted: string | undefined): number {

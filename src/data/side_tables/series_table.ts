@@ -1,10 +1,10 @@
 /** Series that are the same for all symbols, from a separate table: one line per time. */
 import type { TimeColumn } from "../../panel.ts";
-import { findSeriesKeys } from "../panel/key_columns.ts";
+import { findSeriesKeys, symbolColumnAmong } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
 import { formatTime } from "../time/time_text.ts";
-import { nothingBeside, seriesMatchNothing } from "./errors.ts";
+import { nothingBeside, seriesMatchNothing, seriesOfSymbols } from "./errors.ts";
 import { checkNameIsFree } from "./group_table.ts";
 import { readTimeTable } from "./time_table.ts";
 
@@ -22,9 +22,11 @@ export async function readSeriesTable(
   timeColumn: string | undefined,
   symbolColumn: string | undefined,
 ): Promise<[name: string, values: Float64Array][]> {
-  const { table, columns } = await readTimeTable(file, (names) =>
-    findSeriesKeys(file, names, timeColumn, symbolColumn),
-  );
+  const { table, columns } = await readTimeTable(file, (names) => {
+    const symbol = symbolColumnAmong(names, symbolColumn);
+    if (symbol !== undefined) throw seriesOfSymbols(file, symbol);
+    return findSeriesKeys(file, names, timeColumn);
+  });
   if (table.fields.size === 0) throw nothingBeside(file, "time", columns);
   const rowOfTime = rowsByTime(table.time, file, panel.time, panelFile);
   const rows = Array.from(panel.time.values, (at) => rowOfTime.get(at) ?? -1);
