@@ -7,7 +7,7 @@ export async function collectBlocks(
   blockRows: number,
   request: Partial<BlockRequest> = {},
 ): Promise<Panel> {
-  const { fieldNames, groupNames, laneCount, symbols, time, seriesNames } = source;
+  const { fieldNames, groupNames, laneCount, symbols, time, seriesNames, groupReasons } = source;
   const times: bigint[] = [];
   const present: Uint8Array[] = [];
   const fields = new Map<string, Float64Array[]>();
@@ -36,6 +36,7 @@ export async function collectBlocks(
     laneCount,
     symbols,
     seriesNames,
+    groupReasons,
     time: { ...time, values: BigInt64Array.from(times) },
     fields: new Map([...fields].map(([name, parts]) => [name, new Float64Array(joined(parts))])),
     groups: new Map(

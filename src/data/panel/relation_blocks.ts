@@ -189,7 +189,7 @@ export function relationSource(blocks: RelationBlocks): PanelSource {
     time: times.column,
     fieldNames: roles.fields.map(({ name }) => name),
     groupNames: roles.groups.map(({ name }) => name),
-    groupReasons: roles.groupReasons,
+    groupReasons: roles.groupReasons.size === 0 ? undefined : roles.groupReasons,
     blocks: (request) => queryingEach(relation, blocks.read(request), request.signal),
     close: async () => {
       await blocks.stop();

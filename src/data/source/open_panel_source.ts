@@ -128,7 +128,7 @@ export async function openSourceAs(
 
 /** Renames the columns of a file: with `{ close: "px_last" }`, `px_last` becomes `close`. */
 function renamed(source: PanelSource, path: string, rename: Readonly<Record<string, string>>): PanelSource {
-  const { fieldNames, groupNames, groupReasons = new Map<string, string>() } = source;
+  const { fieldNames, groupNames, groupReasons } = source;
   const columns = [...new Set([...fieldNames, ...groupNames])];
   checkRenames(path, rename, columns);
   const newNames = new Map(Object.entries(rename).map(([name, column]) => [column, name]));
@@ -150,7 +150,8 @@ function renamed(source: PanelSource, path: string, rename: Readonly<Record<stri
     ...source,
     fieldNames: fieldNames.map(nameOf),
     groupNames: groupNames.map(nameOf),
-    groupReasons: new Map([...groupReasons].map(([column, reason]) => [nameOf(column), reason])),
+    groupReasons:
+      groupReasons && new Map([...groupReasons].map(([column, reason]) => [nameOf(column), reason])),
     blocks: read,
   };
 }
@@ -170,13 +171,7 @@ function checkRenames(
 async function addTables(source: PanelSource, path: string, options: ReadPanelOptions): Promise<PanelSource> {
   const { groups, series, symbolColumn, timeColumn } = options;
   const added = groups === undefined ? [] : await readGroupTable(groups, source, path, symbolColumn);
-  const names = added.map(({ name }) => name);
-  const reason = `columns of ${groups} are all groups: give numbers of each symbol as columns of the bars`;
-  const withGroups = {
-    ...source,
-    groupNames: [...source.groupNames, ...names],
-    groupReasons: new Map([...(source.groupReasons ?? []), ...names.map((name) => [name, reason] as const)]),
-  };
+  const withGroups = added.length === 0 ? source : withGroupNames(source, added, groups!);
   const columns =
     series === undefined ? [] : await readSeriesTable(series, withGroups, path, timeColumn, symbolColumn);
   if (added.length === 0 && columns.length === 0) return source;
@@ -202,4 +197,15 @@ async function addTables(source: PanelSource, path: string, options: ReadPanelOp
   }
   const seriesNames = [...ownFields.keys()];
   return { ...withGroups, fieldNames: [...source.fieldNames, ...seriesNames], seriesNames, blocks: read };
+}
+
+/** With the names of the groups of a table, in which a column of numbers is one as well. */
+function withGroupNames(source: PanelSource, added: readonly GroupColumn[], file: string): PanelSource {
+  const names = added.map(({ name }) => name);
+  const reason = `columns of ${file} are all groups: give numbers of each symbol as columns of the bars`;
+  return {
+    ...source,
+    groupNames: [...source.groupNames, ...names],
+    groupReasons: new Map([...(source.groupReasons ?? []), ...names.map((name) => [name, reason] as const)]),
+  };
 }
