@@ -17,6 +17,7 @@ import type { RunConfig } from "../../src/jobs/config/config.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import type { Log } from "../../src/jobs/service/log.ts";
 import { type RunJobsOptions, runJobs } from "../../src/jobs/service/run_jobs.ts";
+import { treeDigest } from "../../src/operator/operator_digest.ts";
 import { CliHost } from "../cli/cli_host.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
@@ -187,6 +188,9 @@ export async function sql(path: string, ...statements: string[]): Promise<void> 
   await database.connection.run("USE file");
   for (const statement of statements) await database.connection.run(statement);
 }
+
+/** For runs in this process that share a journal with the built command line. */
+export const asBuilt = (): HostOptions => ({ engineDigest: treeDigest(join(ROOT, "dist"), ".js") });
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 
