@@ -2,7 +2,10 @@ import { fileURLToPath } from "node:url";
 import { SOURCE_BYTES_MAX } from "../../src/limits.ts";
 import { BARS } from "./run_cli.ts";
 
-/** Something that a user may get wrong: the command line, and files beside or instead of the usual ones. */
+/**
+ * Something that a user may get wrong: the command line, and files beside or instead of the usual ones. Mistakes of formulas
+ * and of tables are those of `test/compile/diagnostics.test.ts` and `test/data/read_errors.test.ts`.
+ */
 export interface WrongInput {
   readonly what: string;
   readonly args: readonly string[];
@@ -24,44 +27,15 @@ const formula = (what: string, text: string | Uint8Array): WrongInput => ({
   files: { "a.factors": text },
 });
 
-const data = (what: string, text: string): WrongInput => ({
-  what,
-  args: evaluate(),
-  files: { "bars.csv": text },
-});
-
-/** One mistake a statement. */
-const MISTAKES = `a = rnak(close)
-b = rank(clsoe)
-c = ts_mean(close)
-d = ts_mean(close, 0)
-e = ts_mean(close, -5)
-f = ts_mean(close, 2.5)
-g = ts_mean(close, 100000)
-h = delay(close, -1)
-i = rank((close - open) / open
-j = rank(close))
-k = close
-k = volume
-let x = y + 1
-let y = rank(x)
-l = y
-m = close when volume > 0
-param p = 5
-n = ts_mean(close, p)
-o = rank(close, 1)
-`;
-
 const FORMULAS: readonly WrongInput[] = [
-  formula("mistakes of all kinds in one file", MISTAKES),
-  formula("unknown dialect in the file", "dialect alpha11\na = rank(close)"),
-  formula("empty formula file", ""),
-  formula("formula file without a factor", "\n# nothing yet\nlet x = close\n"),
+  formula(
+    "five mistakes in one file",
+    "a = rank(clsoe)\nb = rank(close, 1)\nc = (close\nd = delay(close, -1)\ne = rnak(close)\n",
+  ),
   formula(
     "binary formula file",
     Uint8Array.from([0x89, 0x50, 0x4e, 0x47, 0x0d, 0x0a, 0x1a, 0x0a, 0, 0, 0, 0xff]),
   ),
-  formula("100,000 nested parentheses", `a = ${"(".repeat(100_000)}close${")".repeat(100_000)}`),
   formula("source over 16 MiB", Buffer.alloc(SOURCE_BYTES_MAX + 1, "#")),
   { what: "formula file that does not exist", args: ["check", "none.factors"] },
   { what: "folder as formula file", args: ["check", "."] },
@@ -74,14 +48,15 @@ const FORMULAS: readonly WrongInput[] = [
 
 const DATA: readonly WrongInput[] = [
   { what: "data file that does not exist", args: ["eval", "a.factors", "--data", "none.csv"] },
-  data("data without a symbol column", "date,ticker,close\n2020-01-01,A,1\n"),
-  data("data without a time column", "day,symbol,close\n2020-01-01,A,1\n"),
-  data("text in a column of numbers", BARS.replace("2020-01-02,B,4,3,190", "2020-01-02,B,4,halted,190")),
-  data(
-    "text in most cells of a column of numbers",
-    "date,symbol,close\n2020-01-01,A,1\n2020-01-02,A,n/a\n2020-01-03,A,-\n",
-  ),
-  data("two rows of one time and symbol", `${BARS}2020-01-02,A,9,9,9\n`),
+  {
+    what: "text in most cells of a column of numbers",
+    args: evaluate(),
+    files: { "bars.csv": "date,symbol,close
+2020-01-01,A,1
+2020-01-02,A,n/a
+2020-01-03,A,-
+" },
+  },
   { what: "no row after --from", args: evaluate("--from", "2021-01-01") },
   { what: "--from behind --to", args: evaluate("--from", "2020-01-03", "--to", "2020-01-02") },
   { what: "--from that is no date", args: evaluate("--from", "yesterday") },
