@@ -271,7 +271,7 @@ ${LEFT_OUT.map(([reason, operators]) => `| ${reason} | ${operators} |`).join("\n
 
 ## Names of other systems
 
-What a file with such a name is told to write, in dialect native: BRAIN, polars_ta, pandas, numpy, TA-Lib, SQL, Tongdaxin.
+What the message for such a name proposes, in dialect native: BRAIN, polars_ta, pandas, numpy, TA-Lib, SQL, Tongdaxin.
 
 | names | formula | |
 | --- | --- | --- |

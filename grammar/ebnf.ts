@@ -1,5 +1,5 @@
 import type { ISerializedGast } from "chevrotain";
-import { DOTTED, QUOTED } from "./names.ts";
+import { QUOTED, WORD } from "./names.ts";
 import { parser } from "./parse.ts";
 import { INFIX, PREFIX_LEVEL, TERNARY_LEVEL } from "./precedence.ts";
 import { Identifier, NumberLiteral, TextLiteral } from "./tokens.ts";
@@ -84,7 +84,9 @@ function terminal({ name = "", label = "" }: Production): GrammarNode {
 export function printEbnf(): string {
   const rules = grammarRules().map(({ name, definition }) => `${name} ::= ${print(definition, false)}`);
   const tokens = [
-    `${Identifier.name} ::= ${[DOTTED, QUOTED].map((form) => `/${form}/`).join(" | ")}`,
+    `${Identifier.name} ::= Word ('.' Word)? | QuotedName`,
+    `Word ::= /${WORD}/`,
+    `QuotedName ::= /${QUOTED}/`,
     ...[NumberLiteral, TextLiteral].map(({ name, PATTERN }) => `${name} ::= /${(PATTERN as RegExp).source}/`),
   ];
   const infix = Object.keys(INFIX).map((symbol) => `'${symbol}'`);

@@ -16,13 +16,13 @@ const row = (names: string, formula: string | null, note = ""): ForeignFunctions
 
 /**
  * Names that users of BRAIN, polars_ta, pandas, numpy, TA-Lib, SQL and Tongdaxin type. Letter case does not matter. A name
- * that is spelt nearly like an operator of another meaning belongs here, so that no misspelling is seen in it.
+ * that is spelt nearly like an operator of another meaning belongs here, so that it is not taken for a misspelling.
  */
 export const FOREIGN_FUNCTIONS: readonly ForeignFunctions[] = [
   // Shifts
   row("lag shift ref ts_lag ts_shift ts_ref", "delay(x, d)"),
-  row("lead", "delay(x, d)", "no formula may look ahead; back looks"),
-  row("bfill backfill", "ffill(x)", "later values would look ahead; earlier ones are taken by"),
+  row("lead", "delay(x, d)", "no formula may look ahead, this one looks back"),
+  row("bfill backfill", "ffill(x)", "later values would look ahead, this one takes earlier ones"),
   row("diff ts_diff", "delta(x, d)"),
   row("pct_change pctchange ts_pct_change rocp", "ts_returns(x, d)", "a fraction, where roc is in percent"),
   row("rocr", "x / delay(x, d)"),
@@ -74,7 +74,7 @@ export const FOREIGN_FUNCTIONS: readonly ForeignFunctions[] = [
   row("dema", "2 * ema(x, n) - ema(ema(x, n), n)"),
   row("tema", "3 * ema(x, n) - 3 * ema(ema(x, n), n) + ema(ema(ema(x, n), n), n)"),
   row("vwma", "ts_sum(x * volume, d) / ts_sum(volume, d)"),
-  row("hma kama mama trima t3", null, "no average here has its weights"),
+  row("hma kama mama trima t3", null, "no operator here has it"),
   row("ts_sma_cn", "sma_cn(x, n, k)"),
 
   // All of history

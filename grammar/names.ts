@@ -4,7 +4,7 @@ const RESERVED = ["let", "param", "when", "dialect", "true", "false", "null"] as
 export type Reserved = (typeof RESERVED)[number];
 
 /** Letters and digits of every script (Unicode Standard Annex 31), but for the dots that stand for a product. */
-export const WORD = "[\\p{ID_Start}_](?:(?![\\u00b7\\u0387])\\p{ID_Continue})*";
+export const WORD = "(?:_|\\p{ID_Start})(?:(?!\\u00b7|\\u0387)\\p{ID_Continue})*";
 export const DOTTED = `${WORD}(?:\\.${WORD})?`;
 /** Any name, with two backquotes for one. */
 export const QUOTED = "`(?:[^`\\r\\n]|``)+`";

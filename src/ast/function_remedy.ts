@@ -3,7 +3,7 @@ import { type DialectName, signatureOf } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import { nearestName } from "../text/suggest.ts";
 
-/** What a function works on: a name that is misspelt still says it. */
+/** What a function works on, which a misspelt name still says. */
 const FAMILY = /^(?:ts|cs|group|gp|cum)_?/i;
 
 const FOREIGN = new Map(FOREIGN_FUNCTIONS.flatMap((row) => row.names.map((name) => [name, row] as const)));

@@ -39,7 +39,7 @@ describe("a function of another system", () => {
     expect(remedyFor("ts_sma_cn", "gtja191")).toBe("write sma_cn(x, n, k)");
   });
 
-  test("is told from a misspelling, which may still be one of the file's own functions", () => {
+  test("is no misspelling; one may still be of a function of the file", () => {
     const text =
       "let half(x) = x / 2\na = hlaf(close)\nb = ts_maen(close, 2)\nc = lag(close, 2)\nd = zzzz(close)";
     expect(remedies(text)).toEqual([
