@@ -46,15 +46,15 @@ describe("a process stays within its memory limit and 300 MiB", () => {
   });
 });
 
-test.each([0, 100 * 2 ** 20])(
-  "of 50 small calls under 64 MiB none is refused beside %i bytes of another allocation",
-  async (otherBytes) => {
-    const outcome = await run("small", "64MiB", { OTHER_BYTES: String(otherBytes) });
-    expect(outcome).toMatchObject({ refusal: null, steps: 50 });
-    // Below 64 MiB of what calls have left no garbage is collected at once.
-    expect(outcome.peakBytes).toBeLessThanOrEqual(2 * parseByteSize("64MiB") + OWN + otherBytes);
-  },
-);
+test.each([
+  0,
+  100 * 2 ** 20,
+])("of 50 small calls under 64 MiB none is refused beside %i bytes of another allocation", async (otherBytes) => {
+  const outcome = await run("small", "64MiB", { OTHER_BYTES: String(otherBytes) });
+  expect(outcome).toMatchObject({ refusal: null, steps: 50 });
+  // Below 64 MiB of what calls have left no garbage is collected at once.
+  expect(outcome.peakBytes).toBeLessThanOrEqual(2 * parseByteSize("64MiB") + OWN + otherBytes);
+});
 
 describe("a limit that is too small is refused with need and limit", () => {
   test.each([

@@ -45,7 +45,9 @@ describe("another allocation in the process", () => {
     const session = await engine.open(program, { warmup: panel });
     const other = allocated(400);
     const last = panel.time.values.at(-1)!;
-    const fields = Object.fromEntries([...panel.fields].map(([name, column]) => [name, column.slice(0, 200)]));
+    const fields = Object.fromEntries(
+      [...panel.fields].map(([name, column]) => [name, column.slice(0, 200)]),
+    );
     for (let time = 0; time < 25; time++) {
       const table = await engine.evaluate(program, panel, calls[time % 4]);
       expect(bytesOf(table).equals(expected[time % 4]!)).toBe(true);
