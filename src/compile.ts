@@ -57,7 +57,11 @@ export const COMPILE_OPTIONS: OptionKinds<CompileOptions> = {
   file: TEXT,
   fields: TEXTS,
   groups: TEXTS,
-  groupReasons: null,
+  groupReasons: {
+    what: "a Map of texts",
+    fits: (given) => given instanceof Map,
+    remedy: "panel.groupReasons is one, where a panel has reasons",
+  },
   universe: TEXT,
   operators: LIST,
   disabledPasses: TEXTS,
