@@ -125,11 +125,13 @@ export class Relief {
     else if (this.#isPaused) this.collect(COLLECTION_MS_PAUSED);
   }
 
-  /** By how much what is needed would take the process above the limit; 0 if nothing is, or the process does not count. */
+  /** What the process takes too much for a call that needs these bytes; 0 without one, or if the process does not count. */
   #shortBytes(neededBytes: number): number {
-    const counts = Math.min(this.bytesAt("spill"), this.bytesAt("refuse")) < Number.POSITIVE_INFINITY;
-    const isNeeded = counts && neededBytes > 0;
-    return isNeeded ? Math.max(0, this.#processBytes + neededBytes - this.#owner.limitBytes) : 0;
+    const refusedAt = this.bytesAt("refuse");
+    const counts = Math.min(this.bytesAt("spill"), refusedAt) < Number.POSITIVE_INFINITY;
+    if (!counts || neededBytes === 0) return 0;
+    const aboveLimit = this.#processBytes + neededBytes - this.#owner.limitBytes;
+    return Math.max(0, aboveLimit, this.#processBytes - refusedAt);
   }
 
   /** The same before a block, if it has not been done for a while: a thread that is busy between blocks runs no timer. */

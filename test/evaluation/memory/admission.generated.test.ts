@@ -218,6 +218,22 @@ describe("a process that takes too much", () => {
     expect(call.release).toBeDefined();
   });
 
+  test("collects garbage also for a call that needs little", async () => {
+    const budget = refusing();
+    processTakes(850);
+    budget.noteClosed(64 * MIB, threads);
+    budget.reserve(need(1))();
+    expect(threads.collectGarbage).toHaveBeenCalledOnce();
+    processTakes(960);
+    budget.noteClosed(10, threads);
+    const call = admitted(budget, 1);
+    await vi.advanceTimersByTimeAsync(1100);
+    expect(threads.collectGarbage).toHaveBeenCalledTimes(2);
+    processTakes(300);
+    await vi.advanceTimersByTimeAsync(60);
+    expect(call.release).toBeDefined();
+  });
+
   test("refuses the call, if it is to, 2 s after the last one has ended", async () => {
     const budget = refusing();
     const release = budget.reserve(need(10));
