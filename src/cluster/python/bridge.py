@@ -97,6 +97,8 @@ class Bridge:
             record = {"kind": "answer", **answered}
         except (Exception, asyncio.CancelledError) as error:
             record = {"kind": "fault", "fault": await self.fault_of(error, request)}
+            # A failed future has its exception, whose frames have the future: Dask would keep its key for the next run.
+            traceback.clear_frames(error.__traceback__)
         await self.send({"id": request["id"], **record}, values)
 
     async def fault_of(self, error: BaseException, request: Record) -> Record:
