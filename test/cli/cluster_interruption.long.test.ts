@@ -1,12 +1,13 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
+import { schedulerCounts } from "../cluster/support/scheduler_counts.ts";
 import { hasDask } from "../support/needs.ts";
 import { until } from "../support/until.ts";
 import { BARS, runCli } from "./run_cli.ts";
@@ -58,11 +59,7 @@ describe.runIf(await hasDask())("an evaluation on a cluster", () => {
     ["SIGTERM", 143],
   ] as const;
 
-  const clients = async (): Promise<number> => {
-    const file = readFileSync(join(dask.folder, "scheduler.json"), "utf8");
-    const answer = await fetch(`http://127.0.0.1:${JSON.parse(file).services.dashboard}/json/counts.json`);
-    return ((await answer.json()) as { clients: number }).clients;
-  };
+  const clients = async () => (await schedulerCounts(dask)).clients;
 
   test.for(SIGNALS)("is ended by %s while Python starts", async ([signal, code]) => {
     const python = join(folder, `python-${signal}`);

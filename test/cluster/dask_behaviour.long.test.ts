@@ -17,7 +17,7 @@ import { writeTable } from "../../src/data/write/write_table.ts";
 import { Engine } from "../../src/engine.ts";
 import { fileFolder } from "../support/file_folder.ts";
 import { hasDask } from "../support/needs.ts";
-import { PATIENCE_SECONDS, until } from "../support/until.ts";
+import { PATIENCE_SECONDS } from "../support/until.ts";
 import { differenceOf } from "./support/difference.ts";
 import { panelTable } from "./support/panel_table.ts";
 import { PATIENCE_VARIABLE, patient } from "./support/patient.ts";
@@ -83,18 +83,6 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     return connected;
   }
 
-  /** Waits until a worker that was killed is there again. */
-  async function bothAreThere(): Promise<void> {
-    await until(async () => (await dask.workerPids()).length === 2);
-    await until(async () => {
-      await using probe = await Cluster.connect({
-        scheduler: dask.address,
-        timeoutSeconds: PATIENCE_SECONDS,
-      });
-      return probe.info.workers.length === 2;
-    });
-  }
-
   function waitPerRow(ms: number): void {
     writeFileSync(join(folder, "patience"), String(ms));
   }
@@ -103,7 +91,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
   async function runOn(
     on: Cluster,
     options: ClusterEvaluateOptions = {},
-    { runs = program, panel, restarts = 0 }: { runs?: Program; panel?: ClusterPanel; restarts?: number } = {},
+    { runs = program, panel }: { runs?: Program; panel?: ClusterPanel } = {},
   ) {
     const input = panel ?? (await openClusterPanel(path));
     try {
@@ -113,7 +101,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
       const { table } = await factorTableOfBlocks(columns, run.blocks(), { keepInfinite: false });
       const params = Object.keys(options.params ?? {}).length > 0;
       if (!params) expect(differenceOf(table, expected.get(runs)!)).toBe(null);
-      expect(run.restarts).toBe(restarts);
+      expect(run.restarts).toBe(0);
       return run.report!;
     } finally {
       await input.source.close();
@@ -164,29 +152,6 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     expect(Math.max(...seen.map(({ queued }) => queued))).toBeGreaterThan(BLOCKS / 4);
     // A worker of one thread is given two tasks: Dask rounds 1.1 up.
     for (const { processing } of seen) expect(processing).toBeLessThanOrEqual(4);
-  });
-
-  test("a nanny starts a killed worker again", async () => {
-    const { onTasks, acted } = whenDone(5, async () =>
-      process.kill((await dask.workerPids())[0]!, "SIGKILL"),
-    );
-    const on = await connect(dask);
-    waitPerRow(SLOW_MS);
-    const running = runOn(on, { onTasks });
-    await acted;
-    waitPerRow(PATIENCE_MS);
-    expect((await running).gone).toBe(1);
-    await bothAreThere();
-  });
-
-  test("a worker is lost that has a part of the panel which the client has brought: it is brought again", async () => {
-    const { onTasks, acted } = whenDone(5, async () =>
-      process.kill((await dask.workerPids())[0]!, "SIGKILL"),
-    );
-    const panel = { ...(await openClusterPanel(path)), path: null };
-    await runOn(await connect(dask), { onTasks }, { panel, restarts: 1 });
-    await acted;
-    await bothAreThere();
   });
 
   test("two runs at a time, of one program and of two", async () => {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Bridge, type ClusterProgress } from "../../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
+import { isAlive } from "../../../src/files/is_alive.ts";
 import { hasDask } from "../../support/needs.ts";
 import { DaskCluster } from "../support/dask_cluster.ts";
 import {
@@ -153,6 +154,20 @@ describe.runIf(await hasDask())("the bridge", () => {
     });
     const [name] = key("one");
     expect(did.trace).toMatchObject([{ key: `('${name}', )`, executor: 0, ns: 1, wasDone: false }]);
+  });
+
+  test("removing the last job ends executors", async () => {
+    const other = await openFakeRun(cluster.address);
+    try {
+      await resultOf(other, runTask(keysOf("last-job")("out"), { kind: "echo" }));
+      const { workers } = await other.bridge.workers(other.job, { trace: true });
+      const { pid } = workers[0]!.job.trace[0]!;
+      expect(isAlive(pid)).toBe(true);
+      await other.bridge.removeJob(other.job);
+      expect(isAlive(pid)).toBe(false);
+    } finally {
+      await other.bridge.close();
+    }
   });
 
   test("progress is reported while results are awaited", async () => {

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import type { Cluster } from "../../../src/cluster/client/cluster.ts";
 import { compile } from "../../../src/compile.ts";
 import { hasDask } from "../../support/needs.ts";
+import { keysOf, runTask } from "../support/fake_run.ts";
 import { FaultSetting, type StartedRun } from "../support/fault_setting.ts";
 
 /** Where tasks run if only one worker has what some of them want. */
@@ -44,6 +45,21 @@ describe.runIf(await hasDask())("restrictions on Dask", () => {
 
   test("an unknown factor is refused", async () => {
     await expect(runWith(["quick"])).rejects.toThrow("E506 no factor quick");
+  });
+
+  test("a graph of tasks may be kept to some workers", async () => {
+    const { bridge, job } = await setting.fakes();
+    const key = keysOf("some");
+    const { workers } = await bridge.workers(job);
+    const tasks = Array.from({ length: 8 }, (_, place) => runTask(key("out", place), { kind: "echo" }));
+    const results = tasks.map((task) => task.key);
+    await bridge.submit(job, { tasks, results, workers: [workers[1]!.address] });
+    await Promise.all(results.map((result) => bridge.gather(result)));
+    const did = (await bridge.workers(job)).workers;
+    expect(did.map((worker) => [worker.address, worker.job.counters.tasks])).toEqual([
+      [workers[0]!.address, 0],
+      [workers[1]!.address, 8],
+    ]);
   });
 });
 

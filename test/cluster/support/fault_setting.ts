@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync } from "node:fs";
+import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
@@ -19,10 +19,12 @@ import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
 import { Engine } from "../../../src/engine.ts";
 import { sharedColumn } from "../../../src/evaluation/shared_columns.ts";
-import { PATIENCE_SECONDS } from "../../support/until.ts";
+import { PATIENCE_SECONDS, until } from "../../support/until.ts";
 import { differenceOf } from "./difference.ts";
+import { type FakeRun, openFakeRun } from "./fake_run.ts";
 import { GATE_VARIABLE, Gate, gated } from "./gate.ts";
 import { panelTable } from "./panel_table.ts";
+import { schedulerCounts } from "./scheduler_counts.ts";
 
 type Table = Awaited<ReturnType<Engine["evaluate"]>>;
 
@@ -34,8 +36,9 @@ export const gatedProgram = () => compile(SOURCE, { operators: [gated], fields: 
 /** Four slabs of three blocks; four shards. */
 const SHAPE = { lanes: 40, rows: 240, nullShare: 0.02 };
 export const PARTITION = { shardLanes: 10, slabRows: 60, blockRows: 20, trace: true };
-/** In the last slab. */
-const LATE = 185;
+/** In the last slab, and in the first one, of which no result has been taken. */
+export const LATE = 185;
+export const EARLY = 30;
 
 /** A run under way. */
 export interface StartedRun {
@@ -46,7 +49,16 @@ export interface StartedRun {
   readonly table: Promise<Table>;
 }
 
-type SettingParts = Pick<FaultSetting, "folder" | "dask" | "gate" | "path" | "program"> & {
+export interface BeginOptions extends ClusterEvaluateOptions {
+  /** What happens when it is ready, and not yet sent. */
+  readonly between?: () => void;
+  /** Workers write into this folder. */
+  readonly dataset?: string | null;
+  /** The client brings the bars. */
+  readonly isBrought?: boolean;
+}
+
+type SettingParts = Pick<FaultSetting, "folder" | "dask" | "workers" | "gate" | "path" | "program"> & {
   readonly expected: Table;
 };
 
@@ -54,10 +66,14 @@ type SettingParts = Pick<FaultSetting, "folder" | "dask" | "gate" | "path" | "pr
 export class FaultSetting {
   readonly folder: string;
   readonly dask: LocalCluster;
+  /** As it starts. */
+  readonly workers: number;
   readonly gate: Gate;
   readonly path: string;
   readonly program: Program;
   readonly #expected: Table;
+  #fakes: Promise<FakeRun> | null = null;
+  readonly #clients = new Map<"store" | "memory", Promise<Cluster>>();
 
   static async start(
     options: Partial<LocalClusterOptions> = {},
@@ -69,9 +85,10 @@ export class FaultSetting {
       const path = join(folder, "bars.parquet");
       await writeBars(path);
       const config = { ...options.config, [GATE_VARIABLE]: gate.folder };
-      const dask = await startLocalCluster({ workers: 2, ...options, config });
+      const workers = options.workers ?? 2;
+      const dask = await startLocalCluster({ ...options, workers, config });
       const expected = await expectedTable(path, program);
-      return new FaultSetting({ folder, dask, gate, path, program, expected });
+      return new FaultSetting({ folder, dask, workers, gate, path, program, expected });
     } catch (error) {
       rmSync(folder, { recursive: true, force: true });
       throw error;
@@ -81,6 +98,7 @@ export class FaultSetting {
   private constructor({ expected, ...parts }: SettingParts) {
     this.folder = parts.folder;
     this.dask = parts.dask;
+    this.workers = parts.workers;
     this.gate = parts.gate;
     this.path = parts.path;
     this.program = parts.program;
@@ -102,15 +120,33 @@ export class FaultSetting {
     });
   }
 
-  /** Starts a run; its results are taken as they come. `between` is what happens when it is ready, and not yet sent. */
+  /** A client that is connected when it is first asked for, and shared from then on. */
+  async client(mode: "store" | "memory"): Promise<Cluster> {
+    if (!this.#clients.has(mode)) this.#clients.set(mode, this.connect(mode));
+    return await this.#clients.get(mode)!;
+  }
+
+  /** A bridge with fake executors, which is opened when it is first asked for, and shared from then on. */
+  fakes(): Promise<FakeRun> {
+    this.#fakes ??= openFakeRun(this.dask.address);
+    return this.#fakes;
+  }
+
+  /** Starts workers for those whose nanny is gone; waits until all are there. */
+  async mend(lost = 0): Promise<void> {
+    for (let count = 0; count < lost; count++) await this.dask.addWorker();
+    await until(async () => (await this.counts()).workers === this.workers);
+  }
+
+  /** Starts a run; its results are taken as they come. */
   async begin(
     cluster: Cluster,
-    options: ClusterEvaluateOptions = {},
-    between: () => void = () => {},
+    { between, dataset = null, isBrought = false, ...options }: BeginOptions = {},
   ): Promise<StartedRun> {
     const panel = await openClusterPanel(this.path);
-    const run = await cluster.openRun(this.program, panel, { ...PARTITION, ...options });
-    between();
+    const input = isBrought ? { ...panel, path: null } : panel;
+    const run = await cluster.openRun(this.program, input, { ...PARTITION, ...options }, dataset);
+    between?.();
     const given: FactorBlock[] = [];
     async function* blocks() {
       for await (const block of run.blocks()) {
@@ -130,7 +166,7 @@ export class FaultSetting {
   /** Starts a run with the gate closed from a row on; gives an executor that waits there. */
   async beginHeld(
     cluster: Cluster,
-    options: ClusterEvaluateOptions = {},
+    options: BeginOptions = {},
     row = LATE,
   ): Promise<StartedRun & { executor: number }> {
     this.gate.close(row);
@@ -161,16 +197,19 @@ export class FaultSetting {
       .map(({ pid }) => pid);
   }
 
-  /** What the scheduler counts: `tasks` that it knows, `clients`, `workers`. */
-  async counts(): Promise<{ tasks: number; clients: number; workers: number }> {
-    const file = readFileSync(join(this.dask.folder, "scheduler.json"), "utf8");
-    const { services } = JSON.parse(file) as { services: { dashboard: number } };
-    const answer = await fetch(`http://127.0.0.1:${services.dashboard}/json/counts.json`);
-    return (await answer.json()) as { tasks: number; clients: number; workers: number };
+  counts() {
+    return schedulerCounts(this.dask);
+  }
+
+  /** The scheduler has forgotten all tasks, and no executor is left. */
+  async isFree(): Promise<boolean> {
+    return (await this.counts()).tasks === 0 && (await this.executors()).length === 0;
   }
 
   async close(): Promise<void> {
     this.gate.open();
+    for (const client of this.#clients.values()) await (await client).close();
+    await (await this.#fakes)?.bridge.close();
     await this.dask.close();
     rmSync(this.folder, { recursive: true, force: true });
   }
