@@ -206,7 +206,7 @@ export const RESOURCES: readonly ErrorEntry[] = [
     toDo: "Check the free space and the permissions of TMPDIR, or raise the memory limit.",
     example: {
       situation: "engine.evaluateMany with TMPDIR on a full disk",
-      notRun: "it takes a full file system; test/engine/evaluate_many_memory.test.ts has it",
+      notRun: "it takes a full file system; test/engine/memory/evaluate_many.long.test.ts has it",
     },
   },
   {

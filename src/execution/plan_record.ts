@@ -288,8 +288,7 @@ export class PlanRecord implements OpenPlan {
 
   /** True while a requested run must not begin. */
   #mustWait(): boolean {
-    if (this.refusal) return false;
-    return this.#isInterrupted || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX;
+    return !this.refusal && (this.#isInterrupted || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX);
   }
 
   /** True from an abort until no part of what it took back runs any more. */

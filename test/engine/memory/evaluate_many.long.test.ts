@@ -3,9 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { tableToIPC } from "apache-arrow";
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, test, vi } from "vitest";
-import { compile, Engine, type Panel, ResourceError } from "../../src/index.ts";
-import { panelOf } from "../panels.ts";
-import { MANAGED_ONLY } from "../support/managed_only.ts";
+import { compile, Engine, type Panel, ResourceError } from "../../../src/index.ts";
+import { panelOf } from "../../panels.ts";
+import { MANAGED_ONLY } from "../../support/managed_only.ts";
 
 let folder: string;
 beforeEach(() => {

@@ -1,10 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
-import { panelSource } from "../../src/data/panel/panel_source.ts";
-import { compile, defineOperator, Engine, type EvaluateOptions } from "../../src/index.ts";
-import { MANAGED_ONLY } from "../support/managed_only.ts";
-import { Seeded } from "../support/seeded.ts";
-import { trials } from "../support/trials.ts";
+import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
+import { panelSource } from "../../../src/data/panel/panel_source.ts";
+import { compile, defineOperator, Engine, type EvaluateOptions } from "../../../src/index.ts";
+import { MANAGED_ONLY } from "../../support/managed_only.ts";
+import { Seeded } from "../../support/seeded.ts";
+import { trials } from "../../support/trials.ts";
 
 /** Whoever hears that a call has ended finds its memory given back: the next call fits. */
 

@@ -1,9 +1,9 @@
 import { tableToIPC } from "apache-arrow";
 import { beforeAll, describe, expect, test, vi } from "vitest";
-import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
-import { compile, Engine, type EngineOptions, type Panel, type Program } from "../../src/index.ts";
-import { MANAGED_ONLY } from "../support/managed_only.ts";
-import { until } from "../support/until.ts";
+import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
+import { compile, Engine, type EngineOptions, type Panel, type Program } from "../../../src/index.ts";
+import { MANAGED_ONLY } from "../../support/managed_only.ts";
+import { until } from "../../support/until.ts";
 
 /** Memory that the process takes behind the engine's back makes its thresholds act. */
 

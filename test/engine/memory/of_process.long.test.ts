@@ -2,13 +2,13 @@ import { execFile } from "node:child_process";
 import { join } from "node:path";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { parseByteSize } from "../../src/text/byte_size.ts";
-import { fileFolder } from "../support/file_folder.ts";
+import { parseByteSize } from "../../../src/text/byte_size.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 
 /** What the process takes under a memory limit, on several workloads, each in a process of its own. */
 
 const OWN = 300 * 2 ** 20;
-const script = join(import.meta.dirname, "fixtures/memory_workloads.ts");
+const script = join(import.meta.dirname, "../fixtures/memory_workloads.ts");
 const folder = fileFolder();
 
 interface Outcome {
