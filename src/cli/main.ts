@@ -5,8 +5,10 @@
  */
 const [major, minor] = process.versions.node.split(".").map(Number) as [number, number];
 
-if (major > 25 || (major === 25 && minor >= 7) || (major === 24 && minor >= 15)) await import("./program.ts");
-else {
+if (major > 25 || (major === 25 && minor >= 7) || (major === 24 && minor >= 15)) {
+  const { run } = await import("./program.ts");
+  await run();
+} else {
   process.stderr.write(
     `E545 factorloom needs Node 24.15, 25.7 or newer, this is ${process.version}\n` +
       "  run `npm install node@26` in this folder, then `npx factorloom`, which uses that one; a checkout of the project " +

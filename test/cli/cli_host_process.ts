@@ -2,10 +2,9 @@ import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { CliCall, CliOutput } from "./cli_host.ts";
 
-/** Runs the calls that its parent sends: each loads the program itself afresh, and all that it is made of once. */
+/** Runs the calls that its parent sends, one after the other. */
 const DIST = join(import.meta.dirname, "../../dist/src/cli");
 const PROGRAM = pathToFileURL(join(DIST, "program.js")).href;
-let calls = 0;
 
 async function run({ args, folder }: CliCall): Promise<CliOutput> {
   process.chdir(folder);
@@ -22,7 +21,8 @@ async function run({ args, folder }: CliCall): Promise<CliOutput> {
       return true;
     };
   try {
-    await import(`${PROGRAM}?call=${calls++}`);
+    const program = (await import(PROGRAM)) as { readonly run: () => Promise<void> };
+    await program.run();
     return { exitCode: Number(process.exitCode ?? 0), ...said };
   } finally {
     for (const [index, stream] of streams.entries()) {

@@ -1,6 +1,6 @@
 import { type Command, CommanderError, type Option } from "commander";
 import { expect, test } from "vitest";
-import { factorloom } from "../../src/cli/factorloom.ts";
+import { factorloom } from "../../src/cli/program.ts";
 import { refuseEmptyValues } from "../../src/cli/terminal/command_line.ts";
 import {
   collect,

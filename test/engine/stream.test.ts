@@ -138,7 +138,7 @@ describe("a stream", () => {
     await expect(streamed({}, { ...bars, fields: new Map() })).rejects.toThrow("E350");
     await expect(streamed({ params: { q: 1 } })).rejects.toThrow("E503");
     for (const blockRows of [0, 1.5, 1e9]) await expect(streamed({ blockRows })).rejects.toThrow("E516");
-    await expect(streamed({ kernel: "quick" as "compiled" })).rejects.toThrow("E517 unknown kernel quick");
+    await expect(streamed({ kernel: "quick" as "compiled" })).rejects.toThrow('E517 unknown kernel "quick"');
   });
 });
 
