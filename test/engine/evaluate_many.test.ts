@@ -20,9 +20,24 @@ let engine: Engine;
 let bars: Panel;
 beforeAll(async () => {
   engine = await Engine.start({ threads: 2 });
-  bars = await readPanel(data("sp100_daily.csv.gz"), { groups: data("sp100_sectors.csv") });
+  const all = await readPanel(data("sp100_daily.csv.gz"), { groups: data("sp100_sectors.csv") });
+  bars = lastRows(all, 420);
 });
 afterAll(() => engine.close());
+
+/** The last rows of a panel whose groups do not change. */
+function lastRows(panel: Panel, rowCount: number): Panel {
+  const rows = panel.time.values.slice(-rowCount);
+  const cells = rowCount * panel.laneCount;
+  const fields = [...panel.fields].map(([name, values]) => [name, values.subarray(-cells)] as const);
+  return {
+    ...panel,
+    rowCount,
+    time: { ...panel.time, values: rows },
+    fields: new Map(fields),
+    present: panel.present.subarray(-cells),
+  };
+}
 
 type Params = Readonly<Record<string, ParamValue>>;
 
