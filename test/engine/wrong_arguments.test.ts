@@ -19,7 +19,7 @@ import {
 import { panelOf } from "../panels.ts";
 import { fileFolder } from "../support/file_folder.ts";
 import { facts, x } from "./fixtures/operator_facts.ts";
-import { errorOf, WRONG_VALUES } from "./wrong_values.ts";
+import { errorOf, WRONG_VALUES } from "./fixtures/wrong_values.ts";
 
 /** What JavaScript lets through: each public function names what it takes, what it got and where to get the right thing. */
 

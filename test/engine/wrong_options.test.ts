@@ -34,7 +34,7 @@ import type { ArgumentKind } from "../../src/text/argument_kinds.ts";
 import { shownValue } from "../../src/text/argument_kinds.ts";
 import { panelOf } from "../panels.ts";
 import { Seeded } from "../support/seeded.ts";
-import { errorOf, WRONG_VALUES } from "./wrong_values.ts";
+import { errorOf, WRONG_VALUES } from "./fixtures/wrong_values.ts";
 
 /**
  * Each option of each call with values of all kinds: JavaScript would take those that are wrong, or fail on them later. What

@@ -3,7 +3,7 @@ import { vectorFromArray } from "apache-arrow";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { type Bar, compile, Engine, type LiveSession } from "../../src/index.ts";
 import { shownValue } from "../../src/text/argument_kinds.ts";
-import { errorOf, WRONG_VALUES } from "../engine/wrong_values.ts";
+import { errorOf, WRONG_VALUES } from "../engine/fixtures/wrong_values.ts";
 
 let engine: Engine;
 beforeAll(async () => {
