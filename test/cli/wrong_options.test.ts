@@ -97,7 +97,6 @@ const options = commands.flatMap((of) =>
 );
 const takesValue = ({ option }: { readonly option: Option }) => option.required || option.optional;
 const withValue = options.filter(takesValue);
-const COLLECTS: readonly unknown[] = [collect, collectAssignment];
 
 test.each(withValue)("$name refuses wrong values of $flags", async ({ path, needed, option, flags }) => {
   const choices = option.argChoices?.map((choice) => `${choice}x`);
@@ -115,14 +114,19 @@ test.each(withValue)("$name refuses wrong values of $flags", async ({ path, need
   }
 });
 
-test.each(
-  withValue.filter(({ option }) => !COLLECTS.includes(option.parseArg)),
-)("$name takes $flags once", async ({ path, needed, option }) => {
+test.each(withValue.filter(({ option }) => option.parseArg !== collect))("$name takes $flags once", async ({
+  path,
+  needed,
+  option,
+}) => {
   const given = needed.filter((arg) => !arg.startsWith(`${option.long}=`));
   const once = [...given, `${option.long}=${rightValueOf(option)}`];
   expect(await refusalOf(path, once)).toBeNull();
-  expect(await refusalOf(path, [...once, option.long!, rightValueOf(option)])).toMatch(
-    `E500 option '${option.flags}' is given twice. Give it once.\n`,
+  const [value, isNamed] = [rightValueOf(option), option.parseArg === collectAssignment];
+  expect(await refusalOf(path, [...once, option.long!, value])).toMatch(
+    isNamed
+      ? `E500 option '${option.flags}' argument '${value}' is invalid. Give a once.`
+      : `E500 option '${option.flags}' is given twice. Give it once.\n`,
   );
 });
 
