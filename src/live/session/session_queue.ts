@@ -77,6 +77,8 @@ export class SessionQueue {
       hasLater: () => this.#behind(call).length > 0,
       hasWaiting: () => this.#behind(call).some(({ hasBegun }) => !hasBegun),
       takeBackLater: () => {
+        // It may have ended before all its rows: it has taken back others then.
+        if (!this.#pending.includes(call)) return;
         const takenBack = [call];
         for (const later of this.#behind(call)) {
           if (!later.follows || takenBack.every((ahead) => later.abortedAhead.includes(ahead))) continue;
@@ -98,7 +100,7 @@ export class SessionQueue {
     }
   }
 
-  /** The calls after one, which may have ended. */
+  /** The calls after one, which may have ended if all before it have. */
   #behind(call: PendingCall): PendingCall[] {
     return this.#pending.slice(this.#pending.indexOf(call) + 1);
   }
