@@ -157,7 +157,7 @@ export const RESOURCES: readonly ErrorEntry[] = [
     toDo: "Push the bars again, from the first one that did not come through; session.lastTime is the newest that did.",
     example: {
       situation: "three pushes that are not awaited, of which the first is aborted while it runs",
-      notRun: "it depends on the moment; test/live/session/overlap.generated.test.ts has it",
+      notRun: "it depends on the moment; test/live/session/aborts.test.ts has it",
     },
   },
   {

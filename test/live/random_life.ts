@@ -1,424 +1,558 @@
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
 import type { Table } from "apache-arrow";
+import { expect } from "vitest";
+import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import {
   type Bar,
+  type BarInput,
   type Engine,
+  type LiveRow,
   type LiveSession,
   type OpenOptions,
   type Panel,
-  type Program,
   readCheckpoint,
   writeCheckpoint,
 } from "../../src/index.ts";
+import { openSession } from "../../src/live/session/open_session.ts";
 import type { Seeded } from "../support/seeded.ts";
 import { compiled, FIELDS, type ProgramText, RandomPrograms } from "./random_programs.ts";
 
-type Params = Readonly<Record<string, number>>;
-type Priorities = Readonly<Record<string, number>>;
+type Params = ProgramText["params"];
+/** By time, then by factor: the bits of each symbol that has a row. */
+type Values = ReadonlyMap<string, ReadonlyMap<string, readonly string[]>>;
 
-const SYMBOLS = ["E", "B", "D", "A", "C", "F", "G"];
-const FIRST_SYMBOLS = 4;
-const SECTORS = { A: "x", B: "y", C: "x", D: "x", E: "y", F: "y", G: null };
 const TIME = { name: "minute", type: { kind: "integer", bits: 64 } } as const;
 
+/** Where bars come from. The field `market` has one value for all symbols. */
+export interface BarSource {
+  /** Those that a session begins with, then those that it may add. */
+  readonly symbols: readonly string[];
+  readonly firstCount: number;
+  readonly sectors: Readonly<Record<string, string | null>>;
+  draw(random: Seeded, time: number, symbols: readonly string[]): Bar;
+}
+
+type Action =
+  | "burst"
+  | "revise"
+  | "add symbols"
+  | "restart"
+  | "restore"
+  | `update, ${"unchanged" | "params" | "priorities" | "changed" | "back and forth"}`;
+
+/** What a life is made of, and how often things happen in it. */
+export interface Habits {
+  /** Names of hosts. A life draws one of these sets, and goes on from checkpoints in any host of its set. */
+  readonly hosts: readonly (readonly string[])[];
+  readonly bars: BarSource;
+  /** What a life begins with; by default random formulas. */
+  readonly program?: ProgramText;
+  /** How many random factors have a condition. */
+  readonly conditions: number;
+  /** One of these shares of pushes, drawn for each life, has other params than the push before. */
+  readonly changes: readonly number[];
+  readonly warmUp: "none" | "short" | "long";
+  readonly steps: number;
+  readonly actions: Readonly<Partial<Record<Action, number>>>;
+  /** Most pushes of a burst, and most bars of a push. */
+  readonly pushesMost: number;
+  readonly barsMost: number;
+  /** Shares of bursts in which a push is aborted, and in which a thread is lost. */
+  readonly cut: number;
+  readonly lost: number;
+  /** Share of pushes that have a budget. */
+  readonly hurried: number;
+}
+
 /** A row that stands: its bar, the params that it was run with, and what the session gave for it. */
-interface PushedRow {
+interface Standing {
   readonly bar: Bar;
   readonly params: Params;
-  readonly program: ProgramText;
+  readonly text: ProgramText;
   readonly short: ReadonlySet<string>;
-  /** For each factor the bits of each symbol, null for a row of the warm-up. */
-  readonly values: ReadonlyMap<string, string> | null;
+  /** Null for a row that nobody has seen: of a warm-up, or of a push that was cut off behind it. */
+  readonly values: Values | null;
 }
 
-/** How often params change, and how much they decide. */
-export interface LifeHabits {
-  readonly conditionShare: number;
-  /** One of these shares of pushes, drawn for each life, has other params than the push before. */
-  readonly changeShares: readonly number[];
-  /** Most bars of one push. */
-  readonly barsMost: number;
+interface Sent {
+  readonly bars: readonly Bar[];
+  readonly params: Params;
+  readonly end: Promise<{ readonly values: Values | null; readonly why: string; readonly kept: number }>;
 }
 
-export interface LifeCounts {
-  cells: number;
-  /** Nodes that pushes left out. */
-  pruned: number;
-  readonly steps: Map<string, number>;
-  readonly short: Set<string>;
-  factors: number;
+/** What a life needs beside its habits, and whom it tells what it has seen. */
+export interface Surroundings {
+  readonly host: (name: string) => Promise<EngineHost>;
+  readonly calm: Engine;
+  readonly folder: string;
+  readonly note: (what: string, count?: number) => void;
 }
 
 /** A session to which random things happen, and what it has to give. */
 export class RandomLife {
+  /** What happens; false where it could not. */
+  static readonly #actions: Readonly<Record<Action, (life: RandomLife) => Promise<boolean>>> = {
+    burst: (life) => life.#burst(),
+    revise: (life) => life.#revise(),
+    "add symbols": (life) => life.#addSymbols(),
+    restart: async (life) => await life.#goOn(await life.#session.checkpoint(), life.#rows.length),
+    restore: (life) => life.#restore(),
+    "update, unchanged": (life) => life.#update(life.#text, {}, true),
+    "update, params": (life) => life.#update(life.#text, { params: { q: life.#random.below(4) } }, true),
+    "update, priorities": (life) => life.#updatePriorities(),
+    "update, changed": (life) => life.#updateChanged(),
+    "update, back and forth": async (life) => {
+      const before = life.#text;
+      await life.#updateChanged();
+      await life.#burst();
+      return await life.#update(before, {}, false);
+    },
+  };
+  readonly trail: string[] = [];
   readonly #random: Seeded;
-  readonly #engines: readonly Engine[];
-  readonly #folder: string;
-  readonly #counts: LifeCounts;
+  readonly #habits: Habits;
+  readonly #around: Surroundings;
+  readonly hosts: readonly string[];
   readonly #programs: RandomPrograms;
   readonly #retainRows: number | undefined;
-  readonly #barsMost: number;
-  readonly #changeShare: number;
-  #given: Params | null = null;
-  #rows: PushedRow[] = [];
+  readonly #changes: number;
+  #rows: Standing[] = [];
   #session!: LiveSession;
+  #host!: EngineHost;
   #text: ProgramText;
-  #program: Program;
+  #given: Params | null = null;
   #opening: Params = {};
-  #priorities: Priorities = {};
+  #priorities: Readonly<Record<string, number>> = {};
   #short: ReadonlySet<string> = new Set();
-  #symbolCount = FIRST_SYMBOLS;
+  #symbolCount: number;
+  #time = 0;
   #isRevisable = false;
+  #hasNewest = false;
 
-  constructor(
-    random: Seeded,
-    engines: readonly Engine[],
-    folder: string,
-    counts: LifeCounts,
-    { conditionShare, changeShares, barsMost }: LifeHabits,
-  ) {
+  constructor(random: Seeded, habits: Habits, around: Surroundings) {
     this.#random = random;
-    this.#engines = engines;
-    this.#folder = folder;
-    this.#counts = counts;
-    this.#programs = new RandomPrograms(random, conditionShare);
-    this.#barsMost = barsMost;
-    this.#changeShare = changeShares[random.below(changeShares.length)]!;
-    this.#retainRows = random.uniform() < 0.3 ? undefined : random.below(70);
-    this.#text = this.#programs.program();
-    this.#program = compiled(this.#text);
+    this.#habits = habits;
+    this.#around = around;
+    this.hosts = this.#pick(habits.hosts);
+    this.#programs = new RandomPrograms(random, habits.conditions);
+    this.#changes = this.#pick(habits.changes);
+    this.#retainRows = this.#happens(0.3) ? undefined : random.below(70);
+    this.#text = habits.program ?? this.#programs.program();
+    this.#symbolCount = habits.bars.firstCount;
   }
 
   async run(): Promise<void> {
-    const warmUpRows = this.#retainRows === undefined ? 250 + this.#random.below(80) : this.#random.below(90);
-    const bars = Array.from({ length: warmUpRows }, (_, row) =>
-      this.#bar(row, SYMBOLS.slice(0, FIRST_SYMBOLS)),
-    );
+    const { bars: source, warmUp, steps, actions } = this.#habits;
+    const long = this.#retainRows === undefined ? 250 + this.#random.below(80) : this.#random.below(90);
+    const rowCount = { none: 0, short: this.#random.below(20), long }[warmUp];
+    const bars = Array.from({ length: rowCount }, () => source.draw(this.#random, this.#time++, this.#known));
+    if (this.#happens(0.3)) this.#opening = this.#drawnParams();
     await this.#open({
-      symbols: SYMBOLS.slice(0, FIRST_SYMBOLS),
-      groups: { sector: SECTORS },
-      ...(bars.length > 0 ? { warmup: panelOf(bars) } : {}),
+      params: this.#opening,
+      symbols: this.#known,
+      groups: { sector: source.sectors },
+      warmup: this.#panelOf(bars),
       time: TIME,
+      spareSymbols:
+        source.symbols.length -
+        this.#symbolCount +
+        this.#pick(source.symbols.length > 50 ? [0, 1, 57] : [0, 1]),
     });
-    for (const bar of bars) this.#note(bar, this.#resolved({}), null);
-    for (let step = 10 + this.#random.below(15); step > 0; step--) await this.#step();
-    await this.#push(1 + this.#random.below(8));
-    await this.#session.close();
+    for (const bar of bars) this.#stand(bar, this.#resolved({}), null);
+    const names = Object.entries(actions).flatMap(([name, weight]) => Array<string>(weight).fill(name));
+    try {
+      for (let step = 0; step < steps; step++) await this.#act(this.#pick(names) as Action);
+      await this.#burst(1);
+    } finally {
+      await this.#session.close();
+    }
     await this.#compare();
   }
 
-  async #open(options: OpenOptions, engine = this.#engines[0]!): Promise<void> {
-    this.#isRevisable = this.#random.uniform() < 0.6;
-    this.#session = await engine.open(this.#program, {
+  async #act(name: Action): Promise<void> {
+    this.trail.push(name);
+    if (await RandomLife.#actions[name](this)) this.#around.note(name);
+  }
+
+  async #open(options: OpenOptions): Promise<void> {
+    const name = this.#pick(this.hosts);
+    this.#host = await this.#around.host(name);
+    this.#isRevisable = this.#happens(0.5);
+    this.#hasNewest = false;
+    this.#session = await openSession(this.#host, compiled(this.#text), {
       revisable: this.#isRevisable,
       retainRows: this.#retainRows,
       priorities: this.#priorities,
-      spareSymbols: SYMBOLS.length - FIRST_SYMBOLS,
-      catchUp: this.#random.uniform() < 0.3 ? "idle" : "on_demand",
+      catchUp: this.#happens(0.5) ? "idle" : "on_demand",
       ...options,
     });
+    if (options.checkpoint) this.#around.note(`on ${name}`);
   }
 
-  async #step(): Promise<void> {
-    const [name, step] = STEPS[this.#random.below(STEPS.length)]!;
-    if (await step(this)) this.#counts.steps.set(name, (this.#counts.steps.get(name) ?? 0) + 1);
-  }
-
-  async pushOne(): Promise<boolean> {
-    await this.#push(1);
+  /**
+   * Pushes that are not awaited, now and then with some time between them. One may be aborted at any moment, one may be
+   * wrong, a thread may be lost, a checkpoint may be taken among them. The rows that stand come in order.
+   */
+  async #burst(pushCount = 1 + this.#random.below(this.#habits.pushesMost)): Promise<boolean> {
+    const { cut, lost } = this.#habits;
+    const cutAt = this.#happens(cut) ? this.#random.below(pushCount) : -1;
+    const wrongAt = this.#rows.length > 0 && this.#happens(0.1) ? this.#random.below(pushCount) : -1;
+    const savedAt = this.#happens(0.15) ? this.#random.below(pushCount) : -1;
+    const losing = this.#happens(lost) ? this.#loseThread() : null;
+    const controller = new AbortController();
+    const sent: Sent[] = [];
+    let saving: Promise<Uint8Array> | null = null;
+    for (let index = 0; index < pushCount; index++) {
+      if (index === savedAt) saving = this.#session.checkpoint();
+      sent.push(this.#send(index === wrongAt, index === cutAt ? controller.signal : undefined));
+      if (this.#happens(0.2)) await this.#moment();
+    }
+    if (cutAt >= 0) {
+      await this.#moment();
+      controller.abort(new Error("enough"));
+      if (this.#happens(0.2)) await sent[cutAt]!.end;
+      for (let more = this.#random.below(4) - 1; more > 0; more--) sent.push(this.#send());
+    }
+    const rowsSaved = await this.#settle(sent, { cutAt, wrongAt, pushCount, savedAt });
+    // A part that is lost twice is an error of its own.
+    await losing;
+    const checkpoint = await saving;
+    if (checkpoint && this.#happens(0.7)) await this.#goOn(checkpoint, rowsSaved);
+    else if (cutAt >= 0 && this.#happens(0.5)) await this.#act("restart");
     return true;
   }
 
-  async pushSome(): Promise<boolean> {
+  /** Notes the rows that stand, and how many of them stood before the push at `savedAt`. */
+  async #settle(
+    sent: readonly Sent[],
+    at: Readonly<Record<"cutAt" | "wrongAt" | "pushCount" | "savedAt", number>>,
+  ): Promise<number> {
+    const order: number[] = [];
+    for (const [index, { end }] of sent.entries()) void end.then(({ values }) => values && order.push(index));
+    let [isCut, isTakenBack, rowsSaved] = [false, false, this.#rows.length];
+    for (const [index, { bars, params, end }] of sent.entries()) {
+      if (index === at.savedAt) rowsSaved = this.#rows.length;
+      const { values, why, kept } = await end;
+      for (const bar of bars.slice(0, kept)) this.#stand(bar, params, values);
+      if (kept > 0) this.#hasNewest = true;
+      if (why === "") {
+        if (index >= at.pushCount && isCut) this.#around.note("push behind an abort");
+      } else if (why === "enough") {
+        expect(index).toBe(at.cutAt);
+        isCut = true;
+      } else if (why.startsWith("E413 ")) {
+        // A push that is called after the abort is taken back only with one between them.
+        const isBehind = index < at.pushCount || isTakenBack;
+        expect({ isCut, isBehind }, `push ${index} of ${JSON.stringify(at)}`).toEqual({
+          isCut: true,
+          isBehind: true,
+        });
+        isTakenBack = true;
+      } else expect([index, why]).toEqual([at.wrongAt, expect.stringMatching(/^E371 /)]);
+      const [reason] = why.split(" ");
+      if (reason) this.#around.note(kept > 0 ? `${reason}, in part` : reason);
+    }
+    expect(order).toEqual(order.toSorted((a, b) => a - b));
+    expect(Number(this.#session.lastTime ?? -1)).toBe(this.#rows.at(-1)?.bar.time ?? -1);
+    return rowsSaved;
+  }
+
+  #send(isWrong = false, signal?: AbortSignal): Sent {
+    const mostBars = this.#happens(signal ? 0.6 : 0.3) ? this.#habits.barsMost : 1;
+    const count = 1 + this.#random.below(mostBars);
+    const bars = Array.from({ length: count }, () => this.#bar(this.#time++));
+    if (!isWrong) return this.#call("push", bars, signal);
+    return this.#call("push", [{ ...bars[0]!, time: this.#rows.at(-1)!.bar.time }], signal);
+  }
+
+  #call(what: "push" | "revise", bars: readonly Bar[], signal: AbortSignal | undefined): Sent {
     const { params, given } = this.#params();
-    const bars = Array.from({ length: 2 + this.#random.below(this.#barsMost - 1) }, (_, index) =>
-      this.#bar(this.#rows.length + index),
-    );
-    const shown = bars.map((bar) => this.#shown(bar));
-    const { table, timing } = await this.#session.push(shown, given ? { params: given } : {});
-    this.#counts.pruned += timing.nodesPruned;
-    for (const bar of bars) this.#note(bar, params, valuesOf(table, bar));
-    return true;
+    const { input, rowCount } = this.#shown(bars);
+    const isHurried = bars.length === 1 && this.#happens(this.#habits.hurried);
+    const late = this.#happens(0.3) ? "skip" : "deliver";
+    const budget = isHurried ? ({ budgetMs: 3 * this.#random.uniform(), late } as const) : {};
+    const options = { params: given ?? undefined, copy: this.#happens(0.2), signal, ...budget };
+    const before = this.#session.lastTime;
+    const take = async (row: LiveRow) => {
+      const { table } = (await row.late) ?? row;
+      expect(table.numRows).toBe(rowCount);
+      this.#checkTags(row, params, isHurried);
+      const values = valuesOf(table, bars, row);
+      if (this.#happens(0.5)) row.free();
+      return { values, why: "", kept: bars.length };
+    };
+    const refuse = ({ message }: Error) => {
+      // Of several bars, those that had come through stand.
+      const last = this.#session.lastTime;
+      const isKept = ({ time }: Bar) =>
+        last !== null && (time as number) <= last && !((time as number) <= (before ?? -1n));
+      return { values: null, why: message, kept: what === "push" ? bars.filter(isKept).length : 0 };
+    };
+    const end = this.#session[what](input, options).then(take, refuse);
+    return { bars, params, end };
   }
 
-  async revise(): Promise<boolean> {
-    const last = this.#rows.at(-1);
-    if (!this.#isRevisable || !last?.values) return false;
-    await this.#push(1);
-    const times = 1 + this.#random.below(2);
-    for (let time = 0; time < times; time++) {
-      const { params, given } = this.#params();
+  #checkTags({ tags, timing, late }: LiveRow, params: Params, isHurried: boolean): void {
+    for (const [name, tag] of tags) {
+      const isWanted = wants(this.#text, name, params);
+      expect(tag === "unwanted", `${name} is ${tag}`).toBe(!isWanted);
+      if (isWanted && !isHurried) expect(tag).toBe("on_time");
+    }
+    const tagged = new Set(tags.values());
+    if (tagged.size === 1 && tagged.has("on_time") && !isHurried) expect(timing.nodesPruned).toBe(0);
+    if (late) this.#around.note("late");
+    if (tagged.has("skipped")) this.#around.note("skipped");
+    this.#around.note("pruned", timing.nodesPruned);
+  }
+
+  /** Some microtasks, turns of the event loop or ms. */
+  async #moment(): Promise<void> {
+    const [kind, count] = [this.#random.below(3), this.#random.below(40)];
+    if (kind === 2) await wait(count / 10);
+    for (let turn = 0; turn < count && kind < 2; turn++)
+      await (kind === 0 || turn % 8 ? null : new Promise<void>((resolve) => setImmediate(resolve)));
+  }
+
+  async #loseThread(): Promise<void> {
+    const { pool, threads } = this.#host;
+    const thread = this.#random.below(threads);
+    await wait(this.#random.below(4));
+    pool.restartExecutor(thread);
+    this.#around.note("thread lost");
+  }
+
+  /** A revision that is aborted leaves the row as it was. */
+  async #revise(): Promise<boolean> {
+    if (!this.#isRevisable || !this.#hasNewest) return false;
+    for (let times = 1 + this.#random.below(2); times > 0; times--) {
+      const { time } = this.#rows.at(-1)!.bar;
+      const controller = new AbortController();
+      const isCut = this.#happens(this.#habits.cut / 2);
+      const { bars, params, end } = this.#call("revise", [this.#bar(Number(time))], controller.signal);
+      if (isCut) await this.#moment();
+      if (isCut) controller.abort(new Error("enough"));
+      const { values, why } = await end;
+      expect(why).toBe(why && isCut ? "enough" : "");
+      if (why) this.#around.note("revise, cut off");
+      if (why) continue;
       this.#rows.pop();
-      const bar = this.#bar(this.#rows.length);
-      const { table } = await this.#session.revise(this.#shown(bar), given ? { params: given } : {});
-      this.#note(bar, params, valuesOf(table, bar));
+      this.#stand(bars[0]!, params, values);
     }
     return true;
   }
 
-  /** A push that is aborted has not been there, unless it has come too far. */
-  async pushCutOff(): Promise<boolean> {
-    const bar = this.#bar(this.#rows.length);
-    const abort = new AbortController();
-    const pushing = this.#session.push(this.#shown(bar), { signal: abort.signal });
-    const settled = pushing.then(({ table }) => table, noTableIfAborted);
-    for (let turn = this.#random.below(4); turn > 0; turn--)
-      await new Promise<void>((resolve) => setImmediate(resolve));
-    abort.abort();
-    const table = await settled;
-    if (table) this.#note(bar, this.#resolved({}), valuesOf(table, bar));
-    return table === null;
+  async #addSymbols(): Promise<boolean> {
+    const { symbols } = this.#habits.bars;
+    const before = this.#symbolCount;
+    this.#symbolCount = Math.min(symbols.length, before + Math.ceil((symbols.length - before) / 2));
+    await this.#session.addSymbols(symbols.slice(before, this.#symbolCount));
+    return this.#symbolCount > before;
   }
 
-  /** The bar before a push that was aborted is the newest still. */
-  async reviseBehindCut(): Promise<boolean> {
-    if (!this.#isRevisable) return false;
-    await this.#push(1);
-    if (!(await this.pushCutOff())) return false;
-    const { params, given } = this.#params();
-    const bar = this.#bar(this.#rows.length - 1);
-    const { table } = await this.#session.revise(this.#shown(bar), given ? { params: given } : {});
-    this.#rows.pop();
-    this.#note(bar, params, valuesOf(table, bar));
-    return true;
-  }
-
-  async addSymbol(): Promise<boolean> {
-    if (this.#symbolCount === SYMBOLS.length) return false;
-    await this.#session.addSymbols([SYMBOLS[this.#symbolCount++]!]);
-    return true;
-  }
-
-  async restoreElsewhere(): Promise<boolean> {
-    const path = join(this.#folder, "life.checkpoint");
-    await writeCheckpoint(path, await this.#session.checkpoint());
+  async #goOn(checkpoint: Uint8Array, rowCount: number): Promise<boolean> {
+    const path = join(this.#around.folder, "life.checkpoint");
+    await writeCheckpoint(path, checkpoint);
     await this.#session.close();
-    await this.#open({ checkpoint: await readCheckpoint(path) }, this.#engines[this.#random.below(2)]);
+    this.#rows.length = rowCount;
+    await this.#open({ checkpoint: await readCheckpoint(path) });
     return true;
   }
 
-  async restoreInPlace(): Promise<boolean> {
+  async #restore(): Promise<boolean> {
     const checkpoint = await this.#session.checkpoint();
-    const [rows, symbolCount] = [this.#rows.length, this.#symbolCount];
-    await this.#push(this.#random.below(12));
+    const [rowCount, session] = [this.#rows.length, this.#session];
+    await this.#burst();
+    // A burst may have gone on elsewhere.
+    if (session !== this.#session) return false;
     await this.#session.restore(checkpoint);
-    this.#rows.length = rows;
-    this.#symbolCount = symbolCount;
+    this.#rows.length = rowCount;
+    this.#hasNewest = false;
     return true;
   }
 
-  async updateUnchanged(): Promise<boolean> {
-    return await this.#update(this.#text, {}, true);
-  }
-
-  async updateParams(): Promise<boolean> {
-    return await this.#update(this.#text, { params: { q: this.#random.below(4) } }, true);
-  }
-
-  async updatePriorities(): Promise<boolean> {
-    const names = this.#program.factors.map(({ name }) => name);
-    const given = names.filter(() => this.#random.uniform() < 0.5);
+  async #updatePriorities(): Promise<boolean> {
+    const names = compiled(this.#text).factors.map(({ name }) => name);
+    const given = names.filter(() => this.#happens(0.5));
     this.#priorities = Object.fromEntries(given.map((name) => [name, this.#random.below(4)]));
     return await this.#update(this.#text, { priorities: this.#priorities }, this.#retainRows === undefined);
   }
 
-  async updateChanged(): Promise<boolean> {
+  async #updateChanged(): Promise<boolean> {
     const text = this.#programs.changed(this.#text);
     const isReordered = new Set(text.factors).symmetricDifference(new Set(this.#text.factors)).size === 0;
     return await this.#update(text, {}, isReordered && this.#retainRows === undefined);
   }
 
-  async updateBackAndForth(): Promise<boolean> {
-    const before = this.#text;
-    await this.updateChanged();
-    await this.#push(this.#random.below(15));
-    return await this.#update(before, {}, false);
-  }
-
-  /** @param mayShorten false where factors that are not short may not become so */
+  /** @param isKept whether factors that are not short may not become so */
   async #update(
     text: ProgramText,
-    options: { params?: Params; priorities?: Priorities },
+    options: { params?: Params; priorities?: Readonly<Record<string, number>> },
     isKept: boolean,
   ): Promise<boolean> {
     const before = this.#short;
+    const program = compiled(text);
     this.#text = text;
-    this.#program = compiled(text);
-    const names = new Set(this.#program.factors.map(({ name }) => name));
     this.#opening = { ...this.#opening, ...options.params };
-    this.#priorities = Object.fromEntries(
-      Object.entries(this.#priorities).filter(([name]) => names.has(name)),
-    );
-    const { shortOfHistory } = await this.#session.update(this.#program, options);
+    const names = new Set(program.factors.map(({ name }) => name));
+    const kept = Object.entries(this.#priorities).filter(([name]) => names.has(name));
+    this.#priorities = Object.fromEntries(kept);
+    const { shortOfHistory } = await this.#session.update(program, options);
     this.#short = new Set(shortOfHistory);
-    for (const name of shortOfHistory) {
-      this.#counts.short.add(name);
-      if (isKept && !before.has(name))
-        throw new Error(`${name} is short after an update that changes nothing\n${text.factors.join("\n")}`);
-    }
+    if (this.#retainRows === 0) this.#hasNewest = false;
+    this.#around.note("short", shortOfHistory.length);
+    const shorter = isKept ? this.#short.difference(before) : [];
+    expect([...shorter], "short after an update that changes nothing").toEqual([]);
     return true;
   }
 
-  async #push(count: number): Promise<void> {
-    for (let one = 0; one < count; one++) {
-      const { params, given } = this.#params();
-      const bar = this.#bar(this.#rows.length);
-      const { table, timing } = await this.#session.push(this.#shown(bar), given ? { params: given } : {});
-      this.#counts.pruned += timing.nodesPruned;
-      this.#note(bar, params, valuesOf(table, bar));
-    }
+  #params(): { params: Params; given: Params | null } {
+    if (this.#happens(this.#changes)) this.#given = this.#happens(0.5) ? this.#drawnParams() : null;
+    return { params: this.#resolved(this.#given ?? {}), given: this.#given };
   }
 
-  #params(): { params: Params; given: Params | null } {
-    if (this.#random.uniform() < this.#changeShare) {
-      const isGiven = this.#random.uniform() < 0.5;
-      this.#given = isGiven ? { p: this.#random.below(3), q: this.#random.below(5) / 2 } : null;
-    }
-    return { params: this.#resolved(this.#given ?? {}), given: this.#given };
+  #drawnParams(): Params {
+    const all = {
+      p: this.#random.below(3),
+      q: this.#random.below(5) / 2,
+      session: this.#pick(["open", "close"]),
+      minute: this.#random.below(12),
+      lambda: this.#random.uniform(),
+    };
+    return Object.fromEntries(Object.entries(all).filter(([name]) => name in this.#text.params));
   }
 
   #resolved(given: Params): Params {
     return { ...this.#text.params, ...this.#opening, ...given };
   }
 
-  #note(bar: Bar, params: Params, values: ReadonlyMap<string, string> | null): void {
-    this.#rows.push({ bar, params, program: this.#text, short: this.#short, values });
+  #stand(bar: Bar, params: Params, values: Values | null): void {
+    this.#rows.push({ bar, params, text: this.#text, short: this.#short, values });
   }
 
-  #bar(row: number, symbols: readonly string[] = this.#someSymbols()): Bar {
-    const fields = FIELDS.map((name) => [name, symbols.map(() => this.#value(name))] as const);
-    return { time: BigInt(row), fields: Object.fromEntries(fields), symbols };
+  get #known(): readonly string[] {
+    return this.#habits.bars.symbols.slice(0, this.#symbolCount);
   }
 
-  /** The same bar; now and then it does not say which symbols it has, and the others are without a value. */
-  #shown(bar: Bar): Bar {
-    if (this.#random.uniform() < 0.7) return bar;
-    const known = SYMBOLS.slice(0, this.#symbolCount);
-    const ofKnown = (values: Bar["fields"][string]) =>
-      known.map((symbol) => values[bar.symbols!.indexOf(symbol)] ?? null);
-    const fields = Object.entries(bar.fields).map(([name, values]) => [name, ofKnown(values)] as const);
-    return { time: bar.time, fields: Object.fromEntries(fields) };
+  #bar(time: number): Bar {
+    const some = this.#known.filter(() => this.#happens(0.7));
+    const symbols = this.#happens(0.7) || some.length === 0 ? this.#known : some.toReversed();
+    return this.#habits.bars.draw(this.#random, time, symbols);
   }
 
-  #someSymbols(): readonly string[] {
-    const known = SYMBOLS.slice(0, this.#symbolCount);
-    if (this.#random.uniform() < 0.7) return known;
-    const some = known.filter(() => this.#random.uniform() < 0.7);
-    return some.length > 0 ? some.toReversed() : known;
+  /** The same bars as a panel, or without the names of their symbols: the others are then without a value. */
+  #shown(bars: readonly Bar[]): { input: BarInput; rowCount: number } {
+    const named = bars.reduce((sum, { symbols }) => sum + symbols!.length, 0);
+    const kind = this.#random.below(4);
+    if (kind === 0) return { input: this.#panelOf(bars), rowCount: named };
+    const ofKnown = ({ time, fields, symbols }: Bar): Bar => {
+      const at = this.#known.map((symbol) => symbols!.indexOf(symbol));
+      const all = Object.entries(fields).map(([name, values]) => [name, at.map((i) => values[i] ?? null)]);
+      return { time, fields: Object.fromEntries(all) };
+    };
+    const shown = kind === 1 ? bars.map(ofKnown) : bars;
+    const rowCount = kind === 1 ? bars.length * this.#symbolCount : named;
+    return { input: shown.length === 1 ? shown[0]! : shown, rowCount };
   }
 
-  /** Now and then a null or a tie; sums are not whole. */
-  #value(field: string): number | null {
-    if (this.#random.uniform() < 0.03) return null;
-    if (this.#random.uniform() < 0.1) return 100;
-    const value = 50 + 100 * this.#random.uniform();
-    return field === "volume" || field === "amount" ? 1000 * value : value;
+  /** The bars as a panel of all symbols so far. */
+  #panelOf(bars: readonly Bar[]): Panel {
+    const symbols = this.#known.toSorted();
+    const laneOf = new Map(symbols.map((symbol, lane) => [symbol, lane]));
+    const laneCount = symbols.length;
+    const present = new Uint8Array(bars.length * laneCount);
+    const column = () => new Float64Array(new SharedArrayBuffer(8 * present.length)).fill(Number.NaN);
+    const names = Object.keys(bars[0]?.fields ?? Object.fromEntries(FIELDS.map((name) => [name, []])));
+    const fields = new Map(names.map((name) => [name, column()]));
+    for (const [row, bar] of bars.entries()) {
+      const cells = bar.symbols!.map((symbol) => row * laneCount + laneOf.get(symbol)!);
+      for (const cell of cells) present[cell] = 1;
+      for (const [name, values] of fields)
+        for (const [i, cell] of cells.entries()) values[cell] = bar.fields[name]![i] ?? Number.NaN;
+      const market = Array.from(bar.fields["market"]!).find((value) => value !== null) ?? Number.NaN;
+      fields.get("market")!.fill(market, row * laneCount, (row + 1) * laneCount);
+    }
+    const { sectors } = this.#habits.bars;
+    const labels = [...new Set(Object.values(sectors))].filter((label) => label !== null);
+    const codes = new Int32Array(new SharedArrayBuffer(4 * laneCount));
+    codes.set(symbols.map((symbol) => labels.indexOf(sectors[symbol] ?? "")));
+    return {
+      rowCount: bars.length,
+      laneCount,
+      time: { ...TIME, values: BigInt64Array.from(bars, ({ time }) => BigInt(time as number)) },
+      symbols,
+      fields,
+      groups: new Map([["sector", { name: "sector", labels, codes, changesOverTime: false }]]),
+      present,
+      seriesNames: ["market"],
+    };
   }
 
   /** Compares every row with `evaluate` over all of them, by each of the programs. */
   async #compare(): Promise<void> {
-    const panel = panelOf(this.#rows.map(({ bar }) => bar));
-    const paramsByTime = join(this.#folder, "params.csv");
-    const lines = this.#rows.map(({ params: { p, q } }, row) => `${row},${p},${q}`);
-    writeFileSync(paramsByTime, ["time,p,q", ...lines, ""].join("\n"));
-    for (const [text, rows] of Map.groupBy(this.#rows, ({ program }) => program)) {
+    const panel = this.#panelOf(this.#rows.map(({ bar }) => bar));
+    const paramsByTime = join(this.#around.folder, "params.csv");
+    const names = Object.keys(this.#text.params);
+    const lines = this.#rows.map(({ bar, params }) =>
+      [bar.time, ...names.map((name) => params[name])].join(),
+    );
+    writeFileSync(paramsByTime, [["time", ...names].join(), ...lines, ""].join("\n"));
+    for (const [text, rows] of Map.groupBy(this.#rows, (row) => row.text)) {
       // So that everything runs in every row.
       const program = compiled(text, ["propagate_conditions"]);
-      this.#counts.factors += program.factors.length;
-      const table = await this.#engines[0]!.evaluate(program, panel, { paramsByTime });
-      const expected = valuesOf(table);
+      this.#around.note("factors", program.factors.length);
+      const options = names.length > 0 ? { paramsByTime } : {};
+      const expected = valuesOf(await this.#around.calm.evaluate(program, panel, options));
       for (const row of rows) if (row.values) this.#compareRow(row, row.values, expected);
     }
   }
 
-  #compareRow(
-    { short, bar }: PushedRow,
-    values: PushedRow["values"] & {},
-    expected: ReadonlyMap<string, string>,
-  ): void {
-    for (const [key, found] of values) {
-      const factor = key.slice(key.lastIndexOf(" ") + 1);
+  #compareRow({ short, bar, text }: Standing, values: Values, expected: Values): void {
+    const time = String(bar.time);
+    for (const [factor, found] of values.get(time)!) {
       if (short.has(factor)) continue;
-      this.#counts.cells++;
-      if (found === expected.get(key)) continue;
-      const formula = this.#rows
-        .flatMap(({ program }) => program.factors)
-        .find((line) => line.startsWith(`${factor} `));
-      throw new Error(`row ${bar.time}, ${key}: ${found} instead of ${expected.get(key)}\n${formula}`);
+      const right = expected.get(time)!.get(factor)!;
+      this.#around.note("cells", right.length);
+      if (right.length === found.length && right.every((value, i) => value === found[i])) continue;
+      const formula = text.factors.find((line) => line.startsWith(`${factor} `));
+      expect(found, `row ${time}: ${formula ?? factor}`).toEqual(right);
     }
+  }
+
+  #pick<T>(choices: readonly T[]): T {
+    return choices[this.#random.below(choices.length)]!;
+  }
+
+  #happens(share: number): boolean {
+    return this.#random.uniform() < share;
   }
 }
 
-const STEPS: readonly (readonly [string, (life: RandomLife) => Promise<boolean>])[] = [
-  ["push", (life) => life.pushOne()],
-  ["push", (life) => life.pushOne()],
-  ["push several", (life) => life.pushSome()],
-  ["push several", (life) => life.pushSome()],
-  ["revise", (life) => life.revise()],
-  ["revise", (life) => life.revise()],
-  ["push, cut off", (life) => life.pushCutOff()],
-  ["revise behind a cut", (life) => life.reviseBehindCut()],
-  ["add a symbol", (life) => life.addSymbol()],
-  ["restore elsewhere", (life) => life.restoreElsewhere()],
-  ["restore in place", (life) => life.restoreInPlace()],
-  ["update, unchanged", (life) => life.updateUnchanged()],
-  ["update, params", (life) => life.updateParams()],
-  ["update, priorities", (life) => life.updatePriorities()],
-  ["update, changed", (life) => life.updateChanged()],
-  ["update, changed", (life) => life.updateChanged()],
-  ["update, back and forth", (life) => life.updateBackAndForth()],
-];
-
-export const STEP_NAMES = new Set(STEPS.map(([name]) => name));
-
-function noTableIfAborted(error: unknown): null {
-  if ((error as Error).name === "AbortError") return null;
-  throw error;
+/** Whether these params want a factor. Its condition reads like JavaScript. */
+function wants({ factors }: ProgramText, name: string, params: Params): boolean {
+  const line = factors.find((one) => one.startsWith(`${name} = `)) ?? "";
+  const [, condition] = / when (.*?)(?: priority \d+)?$/.exec(line) ?? [];
+  if (condition === undefined) return true;
+  return new Function(...Object.keys(params), `return ${condition}`)(...Object.values(params));
 }
 
-/** The bits of each cell by time, symbol and factor; of the symbols of one bar, or of all rows. */
-function valuesOf(table: Table, bar?: Bar): Map<string, string> {
-  const [times, symbols] = [table.getChildAt(0)!, table.getChildAt(1)!];
-  const values = new Map<string, string>();
-  table.schema.fields.slice(2).forEach(({ name }, index) => {
-    const column = table.getChildAt(index + 2)!;
-    for (let row = 0; row < table.numRows; row++) {
-      if (bar && !(times.get(row) === bar.time && bar.symbols!.includes(symbols.get(row)))) continue;
-      const value = column.get(row);
-      values.set(
-        `${times.get(row)} ${symbols.get(row)} ${name}`,
-        Object.is(value, -0) ? "-0" : String(value),
-      );
+/** Those of a whole table, or of some bars of it, without factors that a row has skipped. */
+function valuesOf(table: Table, bars?: readonly Bar[], row?: LiveRow): Values {
+  const [times, symbols] = [table.getChildAt(0)!, table.getChildAt(1)!].map((column) => [...column]);
+  const asked = bars && new Map(bars.map((bar) => [String(bar.time), new Set(bar.symbols)]));
+  const byTime = new Map<string, Map<string, string[]>>();
+  for (const { name } of table.schema.fields.slice(2)) {
+    if (row?.tags.get(name) === "skipped") continue;
+    for (const [at, value] of [...table.getChild(name)!].entries()) {
+      const time = String(times![at]);
+      if (asked && !asked.get(time)?.has(symbols![at])) continue;
+      const factors = byTime.get(time) ?? new Map<string, string[]>();
+      byTime.set(time, factors);
+      const values = factors.get(name) ?? [];
+      factors.set(name, values);
+      values.push(Object.is(value, -0) ? "-0" : String(value));
     }
-  });
-  return values;
-}
-
-/** The bars as a panel of all symbols that they have. */
-function panelOf(bars: readonly Bar[]): Panel {
-  const symbols = [...new Set(bars.flatMap(({ symbols: some }) => some!))].sort();
-  const cellCount = bars.length * symbols.length;
-  const present = new Uint8Array(cellCount);
-  const column = () => new Float64Array(new SharedArrayBuffer(8 * cellCount)).fill(Number.NaN);
-  const fields = new Map(FIELDS.map((name) => [name, column()]));
-  bars.forEach((bar, row) => {
-    bar.symbols!.forEach((symbol, index) => {
-      const cell = row * symbols.length + symbols.indexOf(symbol);
-      present[cell] = 1;
-      for (const name of FIELDS) fields.get(name)![cell] = bar.fields[name]![index] ?? Number.NaN;
-    });
-  });
-  const labels = ["x", "y"];
-  const codes = new Int32Array(new SharedArrayBuffer(4 * symbols.length));
-  codes.set(symbols.map((symbol) => labels.indexOf(SECTORS[symbol as keyof typeof SECTORS] ?? "")));
-  return {
-    rowCount: bars.length,
-    laneCount: symbols.length,
-    time: { ...TIME, values: BigInt64Array.from(bars, ({ time }) => time as bigint) },
-    symbols,
-    fields,
-    groups: new Map([["sector", { name: "sector", labels, codes, changesOverTime: false }]]),
-    present,
-  };
+  }
+  return byTime;
 }

@@ -4,7 +4,7 @@ import { columnsOf } from "../../src/evaluation/wanted_factors.ts";
 import { compile, defineOperator, type Program } from "../../src/index.ts";
 import type { Seeded } from "../support/seeded.ts";
 
-export const FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount"];
+export const FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount", "market"];
 
 const facts = {
   result: "series",
@@ -39,12 +39,24 @@ const OPERATORS = [
     seesNulls: true,
     reference: (value) => (Number.isNaN(value) ? 90 : value),
   }),
+  defineOperator({
+    ...facts,
+    name: "own_slow",
+    axis: "elementwise",
+    summary: "The value; takes 2 ms above 70.",
+    nulls: "Null where x is null.",
+    reference: (value) => {
+      const end = value > 70 ? performance.now() + 2 : 0;
+      while (performance.now() < end);
+      return value;
+    },
+  }),
 ];
 
 /** The text of a program as parts, so that an update may change some of them. */
 export interface ProgramText {
-  readonly dialect: "native" | "gtja191" | "qlib";
-  readonly params: Readonly<Record<"p" | "q", number>>;
+  readonly dialect: "native" | "gtja191" | "qlib" | "alpha101";
+  readonly params: Readonly<Record<string, number | string>>;
   /** One line per factor. */
   readonly factors: readonly string[];
 }
@@ -53,7 +65,7 @@ export function compiled(
   { dialect, params, factors }: ProgramText,
   disabledPasses: readonly string[] = [],
 ): Program {
-  const declared = Object.entries(params).map(([name, value]) => `param ${name} = ${value}`);
+  const declared = Object.entries(params).map(([name, value]) => `param ${name} = ${JSON.stringify(value)}`);
   return compile([...declared, ...factors].join("\n"), {
     dialect,
     fields: FIELDS,
@@ -88,7 +100,7 @@ export class RandomPrograms {
   /** One factor is added, removed or changed, all are put into another order, or a default of a param is another. */
   changed({ dialect, params, factors }: ProgramText): ProgramText {
     const at = this.#random.below(factors.length);
-    const factor = this.#factor(dialect);
+    const factor = this.#factor(dialect === "alpha101" ? "native" : dialect);
     switch (this.#random.below(5)) {
       case 0:
         return { dialect, params, factors: [...factors, factor] };
@@ -107,7 +119,7 @@ export class RandomPrograms {
     }
   }
 
-  #factor(dialect: ProgramText["dialect"]): string {
+  #factor(dialect: "native" | "gtja191" | "qlib"): string {
     const formula = dialect === "native" ? this.#formula() : this.#pick(PUBLISHED[dialect]);
     const condition =
       this.#random.uniform() < this.#conditionShare ? ` when p == ${1 + this.#random.below(2)}` : "";
@@ -138,7 +150,14 @@ export class RandomPrograms {
 
   /** Null where the fields are. */
   #series(depth: number): string {
-    const field = this.#pick(["close", "volume", "close - open", "q * close", "high / low"]);
+    const field = this.#pick([
+      "close",
+      "volume",
+      "close - open",
+      "q * close",
+      "high / low",
+      "close - market",
+    ]);
     return depth === 0 ? field : this.#window(this.#series(depth - 1));
   }
 
@@ -192,6 +211,7 @@ const SEEING_ABSENT = [
   "rank(delay(#, 2))",
   "group_count(ffill(#), sector)",
   "demean(q + 0 * is_null(#))",
+  "rank(market + 0 * ffill(#))",
 ];
 
 /** Formulas as they were published, without those that make values of nulls or read fields that the bars lack. */

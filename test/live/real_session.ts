@@ -6,32 +6,6 @@ import type { Bar, Panel } from "../../src/index.ts";
 
 export const example = (name: string) => fileURLToPath(new URL(`../../examples/${name}`, import.meta.url));
 
-/** Some of the 101 formulas, recurrences, windows of all kinds, groups, conditions and numeric params. */
-export const TEXT = `
-  param session = "open"
-  param minute = 0
-  param lambda = 0.5
-  let moved = close / delay(close, 1) - 1
-  mean = ts_mean(close, 7) - ema(close, 5)
-  ranked = ts_rank(rank(volume), 6) + ts_argmax(close, 4)
-  linked = ts_corr(rank(close), rank(volume), 9)
-  total = cum_sum(moved)
-  missing = rank(is_null(close)) + rank(minute)
-  valued = ts_sum(lambda * moved, 5)
-  sectored = group_neutralize(ts_std(moved, 8), sector)
-  when session == "close" {
-    closing = rank(ts_max(high - low, 12)) * ts_median(moved, 6)
-    closing_total = cum_sum(close) + ts_mean(rank(moved), 15)
-  }
-  when minute % 2 == 1 {
-    odd = ts_mean(group_rank(close, sector), 10)
-    odd_smooth = ema(ts_std(moved, 4), 6) + ts_mean(ema(rank(close), 3), 5)
-  }
-  when minute % 5 == 0 || session == "close" {
-    five = ts_std(rank(moved), 20) + ts_min(low, 18)
-    shared = ts_mean(rank(ts_sum(volume, 6)), 9)
-  }`;
-
 export const alpha101 = () => readFileSync(example("alpha101.factors"), "utf8");
 
 /** Rows of a panel, by views of its memory. */
@@ -66,19 +40,6 @@ export function barOf(
     return [name, Float64Array.from(lanes, (lane) => values[row * laneCount + lane]!)] as const;
   });
   return { time: time.values[row]!, fields: Object.fromEntries(columns), symbols: found };
-}
-
-/** A row with other values: what a bar may look like before it is complete. */
-export function disturbed(panel: Panel, seed: number): Panel {
-  const fields = new Map(
-    [...panel.fields].map(([name, values]) => {
-      const changed = values.map((value, lane) =>
-        (lane + seed) % 13 === 0 ? Number.NaN : value * (1 + lane / 7),
-      );
-      return [name, changed] as const;
-    }),
-  );
-  return { ...panel, fields: fields as unknown as Panel["fields"] };
 }
 
 type Values = (number | null)[];

@@ -2,6 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, defineOperator, Engine, type PushOptions } from "../../../src/index.ts";
 import { facts, x } from "../../engine/fixtures/operator_facts.ts";
+import { linesOf } from "../real_session.ts";
 
 /** What goes on from a row that was aborted after it had begun, at once or from a checkpoint, has not seen it. */
 
@@ -74,6 +75,30 @@ describe("a push that is called when one that runs was aborted", () => {
     expect(await Promise.all([cut, between, behind])).toEqual(["enough", "E413 a", "E413 a"]);
     expect(await Promise.all([push(2), push(3)])).toEqual([2, 5]);
   });
+});
+
+test("tables of pushes that are not awaited are valid until they are freed or another push is called", async () => {
+  await using life = await opened("total = cum_sum(close)");
+  const { session } = life;
+  const bar = (time: number) => ({ time, fields: { close: [time] } });
+  const rows = await Promise.all([0, 1, 2, 3, 4, 5].map((time) => session.push(bar(time))));
+  expect(rows.flatMap(({ table }) => linesOf(table))).toEqual([
+    "0 A 0",
+    "1 A 1",
+    "2 A 3",
+    "3 A 6",
+    "4 A 10",
+    "5 A 15",
+  ]);
+  rows[1]!.free();
+  expect(() => linesOf(rows[1]!.table)).toThrow("E407");
+  expect(linesOf(rows[0]!.table)).toHaveLength(1);
+  const next = session.push(bar(6));
+  for (const { table } of rows) expect(() => linesOf(table)).toThrow("E407");
+  // What is freed late frees no later table that has its memory.
+  const { table } = await next;
+  for (const row of rows) row.free();
+  expect(linesOf(table)).toHaveLength(1);
 });
 
 test("a checkpoint after an aborted push and idle catch-up is one of a session that has not begun it", async () => {

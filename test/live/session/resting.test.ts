@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { type CatchUpPolicy, compile, defineOperator, Engine } from "../../../src/index.ts";
+import { LivePlan } from "../../../src/live/live_plan.ts";
 import { facts, x } from "../../engine/fixtures/operator_facts.ts";
 
 /** What rows leave out that do not want a factor: windows, and recursions with all that they read. */
@@ -51,10 +52,29 @@ describe("of ten recursions one of which is wanted", () => {
     expect(Math.min(...pruned)).toBe(TEN.length - 1);
   });
 
-  test("rows that catch nothing up before leave out as many, but for those that would lose one", async () => {
+  test("rows that catch nothing up before leave out as many", async () => {
     const [{ pruned }, windows] = [await run(ema, "on_demand"), await run(mean, "on_demand")];
-    const fewer = pruned.flatMap((count, row) => (count < windows.pruned[row]! ? [row] : []));
-    expect(fewer).toEqual([64]);
+    expect(pruned).toEqual(windows.pruned);
+  });
+
+  test.each([
+    { catchUp: "idle", least: ROWS, most: TEN.length * ROWS },
+    { catchUp: "on_demand", least: 0, most: 0 },
+  ] as const)("$catchUp: windows catch up while no push waits, or in pushes", async ({
+    catchUp,
+    least,
+    most,
+  }) => {
+    const { run: runPlan } = LivePlan.prototype;
+    let rests = 0;
+    LivePlan.prototype.run = function (options) {
+      if (options.row === "rest") rests++;
+      return runPlan.call(this, options);
+    };
+    await run(mean, catchUp);
+    LivePlan.prototype.run = runPlan;
+    expect(rests).toBeGreaterThanOrEqual(least);
+    expect(rests).toBeLessThanOrEqual(most);
   });
 
   test("values are those of recursions that always run", async () => {
