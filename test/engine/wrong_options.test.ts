@@ -115,6 +115,7 @@ const TAKEN_AT_MOST: Readonly<Record<string, readonly string[]>> = {
   "an object of texts": ["an object", "a URL"],
   "a list": ["an array", "a Buffer"],
   "a list of texts": ["an array"],
+  "a Map of texts": ["a Map"],
 };
 
 const BLOCKS = "E516 blocks of % rows\n  give a whole number from 1 to 65536";
