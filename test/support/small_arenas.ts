@@ -1,25 +1,10 @@
-import { Engine } from "../../src/engine.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { MemoryBudget } from "../../src/evaluation/memory/memory_budget.ts";
 import { isMemoryShort } from "../../src/evaluation/memory/memory_need.ts";
-import { startHost } from "../../src/evaluation/start_host.ts";
-import { type ChosenCosts, chooseCosts } from "../../src/evaluation/stored_costs.ts";
 
 /** A host of the same threads whose memories hold no more than this: programs are divided. */
 export function smallArenas(host: EngineHost, arenaBytesMax: number): EngineHost {
   return { ...host, budget: new MemoryBudget(host.budget.limitBytes, { arenaBytesMax }) };
-}
-
-/** An engine whose memories hold no more than this; `counts` takes the number of memories of each of its plans. */
-export async function engineOfArenas(
-  threads: number,
-  arenaBytesMax: number,
-  counts: number[],
-): Promise<Engine> {
-  const host = await startHost({ threads, arenaBytesMax });
-  arenaCounts(host, counts);
-  const OfHost = Engine as unknown as new (host: EngineHost, costs: ChosenCosts) => Engine;
-  return new OfHost(host, await chooseCosts("default"));
 }
 
 /** Runs over memories that are doubled until each factor fits into one. */
