@@ -359,9 +359,8 @@ export class PlanRecord implements OpenPlan {
 
   /** Why runs behind the first of these are taken back: nodes may have advanced to later blocks. */
   #interruption(runCount: number): Error {
-    const reason = planInterrupted();
-    if (runCount > 1 + this.#data.plan.undoBlocks) this.refusal ??= reason;
-    return this.refusal ?? reason;
+    if (runCount > 1 + this.#data.plan.undoBlocks) this.refusal ??= planInterrupted();
+    return this.refusal ?? planInterrupted();
   }
 
   #cancelAll(): void {
