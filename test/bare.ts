@@ -8,7 +8,7 @@ import { NEEDS } from "./support/needs.ts";
  * `npm run test:bare`: the tests that need more than npm brings, as on a machine that has only npm. In a namespace of mounts
  * of its own, programs are covered by /dev/null and the packages of Python by an empty folder.
  */
-const FOLDERS = ["test/cluster", "test/golden", "test/jobs", "test/pages", "test/bench", "test/cli/commands"];
+const FOLDERS = ["test/cluster", "test/golden"];
 const PROGRAMS = ["git", "openssl", "faketime", "chromium", "/usr/bin/chromium"];
 const PYTHONS = ["python3", "/usr/bin/python3"];
 const SITES =
