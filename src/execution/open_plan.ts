@@ -40,7 +40,7 @@ export interface OpenPlan {
   /** Resolves when a block can begin at once, or never will. */
   room(): Promise<void>;
 
-  /** Whether so many blocks are under way, none of them taken back, and another one can begin at once. */
+  /** Whether that number of blocks is under way, none of them taken back, and another one can begin at once. */
   canFollow(count: number): boolean;
 
   /**
