@@ -171,10 +171,12 @@ const USUAL: Habits = {
 interface Row extends Partial<Habits> {
   readonly name: string;
   readonly lives: number;
-  /** What lives must have seen; in long runs also all actions, and `seesInTime`. */
+  /** What lives must have seen; many of them also all actions, and `seesInTime`. */
   readonly sees: readonly string[];
   readonly seesInTime?: readonly string[];
 }
+/** Fewer lives may leave out whole actions by chance. */
+const MANY = 20;
 const CUTS = ["enough", "E413", "push behind an abort"];
 const LIVES: readonly Row[] = [
   {
@@ -291,7 +293,7 @@ function hostOf(name: string): Promise<EngineHost> {
   return host;
 }
 
-test.each(LIVES)("$lives lives: $name", { timeout: 600_000 }, async (row) => {
+test.each(LIVES)("$lives lives: $name", async (row) => {
   const { lives, sees, seesInTime = [] } = row;
   const habits = { ...USUAL, ...row };
   const random = new Seeded();
@@ -315,7 +317,7 @@ test.each(LIVES)("$lives lives: $name", { timeout: 600_000 }, async (row) => {
   console.log(Object.fromEntries(seen));
   expect(seen.get("cells")).toBeGreaterThan(10 * lives);
   expect(seen.get("too large") ?? 0).toBeLessThan(1 + lives / 4);
-  const wanted = trials(sees, [...sees, ...seesInTime, ...Object.keys(habits.actions)]);
+  const wanted = lives < MANY ? sees : [...sees, ...seesInTime, ...Object.keys(habits.actions)];
   for (const what of wanted) expect(seen.get(what) ?? 0, what).toBeGreaterThan(0);
 });
 

@@ -93,7 +93,7 @@ describe.each(["alpha101", "alpha158", "gtja191"])("cells of %s on real bars", (
     const select = drawnFactors(program, random);
     const table = await engine.evaluate(program, panel, { select });
     const { laneCount, symbols, time } = panel;
-    for (let i = 0; i < trials(6, 700); i++) {
+    for (let i = 0; i < trials(6, 200); i++) {
       const factor = select[random.below(select.length)]!;
       const column = table.getChild(factor)!;
       const cell = cellOfRow[randomRow(column, i % 4 > 0, random)]!;
