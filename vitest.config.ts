@@ -1,5 +1,6 @@
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
+import { SlowFirst } from "./test/support/slow_first.ts";
 
 /**
  * Which tests are run. `*.long.test.ts` are tried in long runs alone, `*.generated.test.ts` try more cases there.
@@ -57,6 +58,7 @@ export default defineConfig({
     setupFiles: ["./test/support/each_file.ts"],
     projects: isQuick ? [sharing] : isLong ? [whole] : [sharing, whole],
     reporters: ["default", "./test/support/seconds.ts", "./test/support/left_out.ts"],
+    sequence: { sequencer: SlowFirst },
     // On two cores: files of tests wait for processes and disks for a fifth of their time.
     maxWorkers: 3,
     testTimeout,

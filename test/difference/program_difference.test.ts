@@ -35,7 +35,10 @@ test("programs differ as their results do, on real bars", async () => {
   const panel = await readPanel(join(examples, "data/sp100_daily.csv.gz"), {
     groups: join(examples, "data/sp100_sectors.csv"),
   });
-  const text = readFileSync(join(examples, "alpha101.factors"), "utf8");
+  // Every tenth factor, and those that are changed below.
+  const isKept = (line: string) => !/^alpha/.test(line) || /^alpha(\d\d1|050)/.test(line);
+  const lines = readFileSync(join(examples, "alpha101.factors"), "utf8").split("\n");
+  const text = lines.filter(isKept).join("\n");
   const groups = [...panel.groups.keys()];
   const a = compile(text, { groups });
   const other = text

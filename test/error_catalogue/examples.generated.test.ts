@@ -2,7 +2,7 @@ import { expect, test } from "vitest";
 import { ERROR_CATALOGUE } from "../../src/error_catalogue/catalogue.ts";
 import type { ErrorClass, ErrorEntry } from "../../src/error_catalogue/entry.ts";
 import { FactorloomError } from "../../src/errors.ts";
-import { trials } from "../support/trials.ts";
+import { cases } from "../support/trials.ts";
 import { type RunnableExample, runExample } from "./run_example.ts";
 
 type Runnable = ErrorEntry & { readonly example: RunnableExample };
@@ -10,8 +10,8 @@ type Runnable = ErrorEntry & { readonly example: RunnableExample };
 const isRunnable = (entry: ErrorEntry): entry is Runnable => !("situation" in entry.example);
 const runnable = ERROR_CATALOGUE.filter(isRunnable);
 
-/** Each is a process or a compilation of its own: every sixth in `npm test`, all in long runs. */
-const tried = trials(
+/** Each is a process or a compilation of its own: every sixth in `npm test`. */
+const tried = cases(
   runnable.filter((_, index) => index % 6 === 0),
   runnable,
 );

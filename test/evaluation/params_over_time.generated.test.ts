@@ -3,7 +3,7 @@ import { join } from "node:path";
 import type { Table } from "apache-arrow";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { compile, Engine, type Panel } from "../../src/index.ts";
-import { compiled, FIELDS, type ProgramText, RandomPrograms } from "../live/random_programs.ts";
+import { compiled, FIELDS, type ProgramText, RandomPrograms } from "../live/lives/random_programs.ts";
 import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";

@@ -10,10 +10,10 @@ import { JobFolder, realBars } from "./job_folder.ts";
 
 /** Of one day and 20 symbols each. */
 const FILES = trials(20, 400);
-const KILLS = trials(2, 10);
+const KILLS = trials(1, 10);
 const SYMBOLS = 20;
 /** With names that follow times and names that do not, with a file that is wrong and without. */
-const ORDERS = trials(4, 60);
+const ORDERS = trials(2, 60);
 
 test(
   `a catch-up of ${FILES} small files that is killed at ${KILLS} moments of chance gives the rows of eval`,

@@ -39,16 +39,6 @@ describe("bench", () => {
     expect(one).toMatchObject({ node: process.version, cpu: expect.any(String), cores: expect.any(Number) });
   });
 
-  test("calibrate prints what it cannot store", async () => {
-    const args = ["bench", "calibrate", "--lanes", "3", "--out", "taken/costs.json"];
-    const { exitCode, stdout, stderr } = await runCli(args, { taken: "" });
-    expect(exitCode).toBe(2);
-    expect(stdout).toMatch(/^ns per cell on one thread of .*, 3 lanes\n/);
-    expect(stdout).toMatch(/^ts_rank +5: [\d.]+ +20: [\d.]+ +60: [\d.]+ +240: [\d.]+$/m);
-    expect(stderr).toContain("E405 the costs cannot be stored in taken/costs.json: EEXIST");
-    expect(stderr).not.toContain("bug in factorloom");
-  });
-
   test.each([
     ["an unknown name", ["rnak"], "E518 no workload rnak\n  did you mean rank?\n"],
     [

@@ -53,11 +53,9 @@ describe("eval prints rows of the result", () => {
     [["--at", "2020-01-02", "--symbols", "B"], []],
     [["--from", "2020-01-02", "--to", "2020-01-02"], ["2020-01-02 A"]],
   ])("%j", async (options, expected) => {
-    for (const blockRows of ["1", "64"]) {
-      const rows = await rowsOf({}, ...options, "--block-rows", blockRows);
-      const keys = rows.slice(1).map((row) => row.split(/ +/).slice(0, 2).join(" "));
-      expect(keys).toEqual(expected);
-    }
+    const rows = await rowsOf({}, ...options, "--block-rows", "1");
+    const keys = rows.slice(1).map((row) => row.split(/ +/).slice(0, 2).join(" "));
+    expect(keys).toEqual(expected);
   });
 
   test("as many of named symbols as there are names", async () => {

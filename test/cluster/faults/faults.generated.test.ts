@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
 import { hasDask, hasOpenssl } from "../../support/needs.ts";
-import { trials } from "../../support/trials.ts";
+import { cases } from "../../support/trials.ts";
 import { until } from "../../support/until.ts";
 import { resultOf } from "../support/fake_run.ts";
 import { countersOf, type FaultSetting } from "../support/fault_setting.ts";
@@ -27,7 +27,7 @@ import { TASK_ROWS } from "./task_rows.ts";
 
 /** What breaks, when, and what comes of it: each row is a test, which `-t` with its words runs alone. */
 const FAULTS: readonly FaultRow[] = [...ADDRESS_ROWS, ...RUN_ROWS, ...STORE_ROWS, ...TASK_ROWS, ...OWN_ROWS];
-const rows = trials(
+const rows = cases(
   FAULTS.filter(({ isQuick }) => isQuick),
   FAULTS,
 );

@@ -1,8 +1,8 @@
 import { readFileSync } from "node:fs";
-import { finalDag } from "../../src/compile.ts";
-import { columnsOf } from "../../src/evaluation/wanted_factors.ts";
-import { compile, defineOperator, type Program } from "../../src/index.ts";
-import type { Seeded } from "../support/seeded.ts";
+import { finalDag } from "../../../src/compile.ts";
+import { columnsOf } from "../../../src/evaluation/wanted_factors.ts";
+import { compile, defineOperator, type Program } from "../../../src/index.ts";
+import type { Seeded } from "../../support/seeded.ts";
 
 export const FIELDS = ["open", "high", "low", "close", "volume", "vwap", "amount", "market"];
 
@@ -218,7 +218,7 @@ const SEEING_ABSENT = [
 const PUBLISHED = { gtja191: published("gtja191"), qlib: published("alpha158") };
 
 function published(name: string): string[] {
-  const text = readFileSync(new URL(`../formulas/${name}.txt`, import.meta.url), "utf8");
+  const text = readFileSync(new URL(`../../formulas/${name}.txt`, import.meta.url), "utf8");
   const dialect = /Dialect: (\w+)/.exec(text)![1]!;
   const formulas = [...text.matchAll(/^\w+ = (.*)$/gm)].map(([, formula]) => formula!);
   return formulas.filter((formula) => {

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import type { Table } from "apache-arrow";
 import { expect } from "vitest";
-import type { EngineHost } from "../../src/evaluation/evaluation.ts";
+import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
 import {
   type Bar,
   type BarInput,
@@ -14,9 +14,9 @@ import {
   type Panel,
   readCheckpoint,
   writeCheckpoint,
-} from "../../src/index.ts";
-import { openSession } from "../../src/live/session/open_session.ts";
-import type { Seeded } from "../support/seeded.ts";
+} from "../../../src/index.ts";
+import { openSession } from "../../../src/live/session/open_session.ts";
+import type { Seeded } from "../../support/seeded.ts";
 import { compiled, FIELDS, type ProgramText, RandomPrograms } from "./random_programs.ts";
 
 type Params = ProgramText["params"];

@@ -1,21 +1,12 @@
-import { afterAll, beforeAll, expect, test } from "vitest";
-import type { EngineHost } from "../../src/evaluation/evaluation.ts";
-import { isMemoryShort } from "../../src/evaluation/memory/memory_need.ts";
-import { startHost } from "../../src/evaluation/start_host.ts";
-import type { TraceEvent } from "../../src/execution/trace/trace_events.ts";
-import { type Bar, Engine, type Panel, readPanel } from "../../src/index.ts";
-import { fileFolder } from "../support/file_folder.ts";
-import { Seeded } from "../support/seeded.ts";
-import { arenaCounts } from "../support/small_arenas.ts";
-import { trials } from "../support/trials.ts";
-import { type BarSource, type Habits, RandomLife } from "./random_life.ts";
+import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
+import { startHost } from "../../../src/evaluation/start_host.ts";
+import type { TraceEvent } from "../../../src/execution/trace/trace_events.ts";
+import { type Bar, type Panel, readPanel } from "../../../src/index.ts";
+import type { Seeded } from "../../support/seeded.ts";
+import { trials } from "../../support/trials.ts";
+import { alpha101, barOf, example } from "../real_session.ts";
+import type { BarSource, Habits } from "./random_life.ts";
 import { FIELDS, type ProgramText } from "./random_programs.ts";
-import { alpha101, barOf, example } from "./real_session.ts";
-
-/**
- * Whatever happens to a session, each of its rows has the bits of `evaluate` over all bars so far, but for factors that
- * its last update has named in `shortOfHistory`.
- */
 
 const NARROW: BarSource = {
   symbols: ["E", "B", "D", "A", "C", "F", "G"],
@@ -101,7 +92,7 @@ const ALL_KINDS = textOf(
   PARAMS,
 );
 
-const SPLIT_OPERATORS = ["zscore", "winsorize", "normalize", "rank", "group_rank"];
+export const SPLIT_OPERATORS = ["zscore", "winsorize", "normalize", "rank", "group_rank"];
 /** One path through all of them: what is beside it need not be split. */
 const SPLIT = textOf(`
   chained = rank(winsorize(zscore(group_rank(normalize(moved, 1, 2), sector) * moved), 1.5))
@@ -113,8 +104,9 @@ const PUBLISHED: ProgramText = {
   factors: [alpha101().replace("dialect alpha101", "")],
 };
 
+export type Opened = Extract<TraceEvent, { kind: "opened" }>;
 /** Each starts when a life wants it. */
-const HOSTS: Readonly<Record<string, () => Promise<EngineHost>>> = {
+export const HOSTS: Readonly<Record<string, (opened: Opened[]) => Promise<EngineHost>>> = {
   "1 thread": () => startHost({ threads: 1 }),
   "2 threads": () => startHost({ threads: 2 }),
   "3 threads": () => startHost({ threads: 3 }),
@@ -124,7 +116,7 @@ const HOSTS: Readonly<Record<string, () => Promise<EngineHost>>> = {
   "memories of 1 MiB": () => startHost({ threads: 2, arenaBytesMax: 2 ** 20 }),
   "memories of 3 MiB": () => startHost({ threads: 2, arenaBytesMax: 3 * 2 ** 20 }),
   // Its operators are said to be slow.
-  "split rows": () =>
+  "split rows": (opened) =>
     startHost({
       threads: 3,
       costs: {
@@ -153,7 +145,7 @@ const UPDATES = {
 };
 const ACTIONS = { burst: 5, revise: 3, "add symbols": 1, restart: 1, restore: 1, ...UPDATES };
 
-const USUAL: Habits = {
+export const USUAL: Habits = {
   hosts: [["2 threads"]],
   bars: WIDE,
   conditions: 0.4,
@@ -168,20 +160,18 @@ const USUAL: Habits = {
   hurried: 0,
 };
 
-interface Row extends Partial<Habits> {
+/** Lives of the same habits. */
+export interface LifeRow extends Partial<Habits> {
   readonly name: string;
   readonly lives: number;
-  /** What lives must have seen; many of them also all actions, and `seesInTime`. */
+  /** What lives must have seen beside all actions. A few may leave it out by chance. */
   readonly sees: readonly string[];
-  readonly seesInTime?: readonly string[];
 }
-/** Fewer lives may leave out whole actions by chance. */
-const MANY = 20;
 const CUTS = ["enough", "E413", "push behind an abort"];
-const LIVES: readonly Row[] = [
+export const LIVES: readonly LifeRow[] = [
   {
     name: "aborts at every moment",
-    lives: trials(16, 1000),
+    lives: trials(8, 1000),
     bars: ALONE,
     program: textOf(
       `
@@ -197,61 +187,44 @@ const LIVES: readonly Row[] = [
     steps: 6,
     barsMost: 3,
     cut: 0.9,
-    sees: CUTS,
-    seesInTime: ["enough, in part", "E371", "revise, cut off"],
+    sees: [...CUTS, "enough, in part", "E371", "revise, cut off"],
   },
   {
     name: "all kinds of operators over real bars",
-    lives: trials(3, 300),
+    lives: trials(1, 300),
     program: ALL_KINDS,
     hosts: ANY_HOST,
     pushesMost: 12,
     lost: 0.1,
     hurried: 0.15,
-    sees: ["pruned", ...CUTS],
-    seesInTime: ["late", "skipped", "thread lost"],
+    sees: ["pruned", ...CUTS, "late", "skipped", "thread lost"],
   },
   {
     name: "random programs",
-    lives: trials(2, 400),
+    lives: trials(1, 400),
     bars: NARROW,
     hosts: [["2 threads", "1 thread"], ["small memories"]],
     changes: [1],
     warmUp: "long",
     steps: 16,
     barsMost: 26,
-    sees: ["pruned"],
-    seesInTime: ["on small memories"],
-  },
-  {
-    name: "params that change now in every push, now after hundreds of rows",
-    lives: trials(3, 1000),
-    bars: NARROW,
-    hosts: [["2 threads", "1 thread"]],
-    conditions: 0.9,
-    changes: [1, 0.3, 0.1, 0.03],
-    warmUp: "long",
-    steps: 16,
-    barsMost: 110,
-    sees: ["pruned"],
+    sees: ["pruned", "on small memories"],
   },
   {
     name: "several memories",
     lives: trials(1, 30),
     program: ALL_KINDS,
     hosts: [["memories of 1 MiB"]],
-    sees: ["pruned"],
-    seesInTime: ["on memories of 1 MiB"],
+    sees: ["pruned", "on memories of 1 MiB"],
   },
   {
     name: "rows that are split over lanes",
-    lives: trials(2, 60),
+    lives: trials(1, 60),
     program: SPLIT,
     hosts: [["split rows", "1 thread"]],
     actions: { burst: 5, revise: 2, restart: 1 },
     lost: 0.3,
-    sees: ["thread lost", "enough"],
-    seesInTime: ["on split rows", "on 1 thread"],
+    sees: ["thread lost", "enough", "on split rows", "on 1 thread"],
   },
   {
     name: "the 101 formulas",
@@ -261,73 +234,21 @@ const LIVES: readonly Row[] = [
     actions: { burst: 5, revise: 3, "add symbols": 1, restart: 1, restore: 1, "update, unchanged": 1 },
     steps: 6,
     cut: 0.3,
-    sees: [],
-    seesInTime: ["on memories of 3 MiB"],
+    sees: ["on memories of 3 MiB"],
   },
 ];
 
-let calm: Engine;
-const hosts = new Map<string, Promise<EngineHost>>();
-/** The number of memories of each program that was opened there. */
-const arenas = new Map<string, number[]>();
-const opened: Extract<TraceEvent, { kind: "opened" }>[] = [];
-const folder = fileFolder();
-
-beforeAll(async () => {
-  calm = await Engine.start({ threads: 1 });
-});
-afterAll(async () => {
-  await calm.close();
-  for (const host of hosts.values()) await (await host).pool.close();
-});
-
-async function startedHost(name: string): Promise<EngineHost> {
-  const host = await HOSTS[name]!();
-  arenas.set(name, arenaCounts(host));
-  return host;
-}
-
-function hostOf(name: string): Promise<EngineHost> {
-  const host = hosts.get(name) ?? startedHost(name);
-  hosts.set(name, host);
-  return host;
-}
-
-test.each(LIVES)("$lives lives: $name", async (row) => {
-  const { lives, sees, seesInTime = [] } = row;
-  const habits = { ...USUAL, ...row };
-  const random = new Seeded();
-  const seen = new Map<string, number>();
-  const note = (what: string, count = 1) => {
-    if (count > 0) seen.set(what, (seen.get(what) ?? 0) + count);
-  };
-  for (let life = 0; life < lives; life++) {
-    const one = new RandomLife(random, habits, { host: hostOf, calm, folder, note });
-    try {
-      await one.run();
-    } catch (error) {
-      if (isMemoryShort(error) && one.hosts.includes("small memories")) {
-        note("too large");
-        continue;
-      }
-      const where = `life ${life} of seed ${random.seed}, after ${one.trail.join(", ")}`;
-      throw new Error(`${where}: ${(error as Error).message}`, { cause: error });
-    }
-  }
-  console.log(Object.fromEntries(seen));
-  expect(seen.get("cells")).toBeGreaterThan(10 * lives);
-  expect(seen.get("too large") ?? 0).toBeLessThan(1 + lives / 4);
-  const wanted = lives < MANY ? sees : [...sees, ...seesInTime, ...Object.keys(habits.actions)];
-  for (const what of wanted) expect(seen.get(what) ?? 0, what).toBeGreaterThan(0);
-});
-
-afterAll(() => {
-  for (const [name, counts] of arenas)
-    if (name.startsWith("memories") || (name === "small memories" && counts.length > 200))
-      expect(counts.filter((count) => count > 1).length, name).toBeGreaterThan(counts.length / 50);
-  const split = opened.flatMap(({ nodes }) =>
-    nodes.filter(({ kind, partCount }) => kind === "rows" && partCount > 1),
-  );
-  if (hosts.has("split rows"))
-    expect(new Set(split.map(({ name }) => name))).toEqual(new Set(SPLIT_OPERATORS));
-});
+export const LIVES_OF_PARAMS: readonly LifeRow[] = [
+  {
+    name: "params that change now in every push, now after hundreds of rows",
+    lives: trials(2, 1000),
+    bars: NARROW,
+    hosts: [["2 threads", "1 thread"]],
+    conditions: 0.9,
+    changes: [1, 0.3, 0.1, 0.03],
+    warmUp: "long",
+    steps: 16,
+    barsMost: 110,
+    sees: ["pruned"],
+  },
+];
