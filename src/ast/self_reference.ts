@@ -78,8 +78,9 @@ export class SelfReferences {
   /** A branch without SELF. Where it is null SELF is carried over, as where it is used. */
   #fresh(node: Expression): Affine {
     const { span, constant } = node;
-    const isNull = constant === null ? this.#call("is_null", [node], span) : numberNode(0, span);
-    return { factor: numberNode(0, span), addend: node, recalls: isNull };
+    const isNull = (value: number) => numberNode(Number.isNaN(value) ? 1 : 0, span);
+    const recalls = constant === null ? this.#call("is_null", [node], span) : isNull(constant);
+    return { factor: numberNode(0, span), addend: node, recalls };
   }
 
   #product(first: Expression, second: Expression, span: Span): Affine | undefined {

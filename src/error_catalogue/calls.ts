@@ -208,7 +208,7 @@ export const CALLS: readonly ErrorEntry[] = [
     class: "usage",
     title: "An operator that throws",
     happened:
-      "A function of an operator of the caller's threw while it ran, or could not be loaded by a thread.",
+      "A function of an operator of the caller's threw while it ran, or could not be loaded by a thread. In a session it may have thrown in a row that nothing needed then: factors that go on from that row fail until an update.",
     toDo: "Its functions must work for every value; NaN stands for no result.",
     example: {
       program: [

@@ -1,4 +1,6 @@
 import { suppressUnhandled } from "../evaluation/awaiting.ts";
+import { isInterruption } from "../execution/plan_failures.ts";
+import { isOfOperator } from "../operator/transfer.ts";
 import { type BudgetSplit, type LiveClock, splitByBudget } from "./deadline.ts";
 import type { FactorGate, LiveFactor } from "./live_dag.ts";
 import type { LiveCall } from "./live_params.ts";
@@ -116,13 +118,14 @@ export class RowRunner {
       await this.#tryRest(slot, true, gate);
   }
 
-  /** Runs what all gates, or one, have left out, or recursions alone; false if it failed. */
+  /** Runs what all gates, or one, have left out, or recursions alone; false if an operator failed, or it was cut off. */
   async #tryRest(slot: number, endsRest: boolean, only: number | null = null): Promise<boolean> {
     const gates = this.#plan.gates.map((_, gate) => only === null || gate === only);
     try {
       await this.#plan.run({ gates, slot, row: "rest", endsRest });
       return true;
-    } catch {
+    } catch (error) {
+      if (!isInterruption(error) && !isOfOperator(error)) throw error;
       return false;
     }
   }

@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { UsageError } from "../errors.ts";
+import { FactorloomError, UsageError } from "../errors.ts";
 import { WINDOW_ROWS_MAX } from "../limits.ts";
 import type {
   KernelOperator,
@@ -89,6 +89,16 @@ function factImpossible(problem: string, remedy: string, options?: ErrorOptions)
 export function operatorFailed(problem: string, cause: unknown): UsageError {
   const remedy = "look into its functions: they must work for every value and may return NaN for none";
   return new UsageError("E515", problem, remedy, { cause });
+}
+
+/** An operator failed where nothing needed it, and what needs it now cannot go on. */
+export function rowsLost(problem: string): UsageError {
+  return new UsageError("E515", problem, "mend what failed there, then update the session or open it again");
+}
+
+/** Whether the operators of a plan are at fault: one threw, or ended its thread. */
+export function isOfOperator(error: unknown): boolean {
+  return error instanceof FactorloomError && ["E515", "E402"].includes(error.code);
 }
 
 function importFailed(module: string, name: string, cause: unknown): UsageError {

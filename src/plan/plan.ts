@@ -80,7 +80,8 @@ export interface PlanNode {
   /**
    * After a long gap the node starts this many rows before the block in which it is needed again, with its windows
    * rebuilt from its columns: then everything that others read of it is exact in time. Null for recursions, and what they
-   * read, which have no long gap: they run before it becomes one, needed or not.
+   * read, which have no long gap: they run before it becomes one, needed or not. In a session they may fail there, and what
+   * needs them later fails too.
    */
   readonly catchUpRows: number | null;
   /** After a gap of at most this many rows it runs the missed rows, with the state it has. */

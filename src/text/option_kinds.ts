@@ -14,19 +14,21 @@ export type OptionKinds<Options> = Readonly<Record<keyof Options, ArgumentKind |
  * Throws for unknown options, which JavaScript would silently ignore, and for values of another kind.
  *
  * @param callee the function, for the message, e.g. `evaluate`
+ * @param noun what its options are called
  * @throws UsageError E527 for the first unknown name, E528 if the options are not an object, or one is of a wrong kind.
  */
 export function checkedOptions<Options extends object>(
   callee: string,
   given: Options,
   kinds: OptionKinds<Options>,
+  noun = "option",
 ): Options {
-  const names = () => `options of ${callee}: ${Object.keys(kinds).join(", ")}`;
+  const names = () => `${noun}s of ${callee}: ${Object.keys(kinds).join(", ")}`;
   checkArgument(callee, given, { what: "an object of options", fits: isRecord, remedy: names() });
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(kinds, name));
   if (unknown !== undefined) {
     const remedy = suggestion(unknown, Object.keys(kinds), names());
-    throw new UsageError("E527", `unknown option ${unknown} of ${callee}`, remedy);
+    throw new UsageError("E527", `unknown ${noun} ${unknown} of ${callee}`, remedy);
   }
   const checked: Partial<Options> = {};
   for (const name of Object.keys(kinds) as (keyof Options & string)[]) {

@@ -15,6 +15,7 @@ import { FIELDS, GROUPS } from "../conformance/awkward_panels.ts";
 import { hashed } from "../conformance/awkward_series.ts";
 import { fileFolder } from "../support/file_folder.ts";
 import { testSeed } from "../support/seeded.ts";
+import { trials } from "../support/trials.ts";
 import { differenceOf } from "./support/difference.ts";
 import { dayOf, randomBars, writeBars } from "./support/random_bars.ts";
 import { randomPrograms } from "./support/random_program.ts";
@@ -22,7 +23,7 @@ import { runGraph } from "./support/run_graph.ts";
 
 /** Graphs of random programs on random bars, executed in this process task by task: the bits of the engine, or its error. */
 const FIXED = { seed: 20_260_101, graphCount: 30 };
-const fresh = { seed: testSeed(), graphCount: 30 };
+const fresh = { seed: testSeed(), graphCount: trials(6, 30) };
 
 /** A graph takes 0.3 s; the rest is for slow machines and for finding a smaller case that fails too. */
 const runMsMax = (graphCount: number) => 1_200_000 + 1000 * graphCount;

@@ -1,6 +1,6 @@
 import { beforeAll, describe, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
-import { trials } from "../support/trials.ts";
+import { cases } from "../support/trials.ts";
 import * as cells from "./checks_of_cells.ts";
 import * as lanes from "./checks_of_lanes.ts";
 import * as rows from "./checks_of_rows.ts";
@@ -11,13 +11,12 @@ import { prepareSubject, type Subject } from "./subject.ts";
  * `operators/` is covered without a line here; nothing below knows the name of an operator. Every run tries the code that is
  * compiled, and references where there is none; long runs try all references too.
  */
-const hows = trials(["compiled"], ["compiled", "by reference"]);
+const all = builtInRegistry.operators.flatMap((operator) =>
+  (["compiled", "by reference"] as const).map((how) => ({ name: operator.name, how, operator })),
+);
+const compiled = all.filter(({ how }) => how === "compiled");
 
-describe.each(
-  builtInRegistry.operators.flatMap((operator) =>
-    hows.map((how) => ({ name: operator.name, how, operator })),
-  ),
-)("$name $how", ({ operator, how }) => {
+describe.each(cases(compiled, all))("$name $how", ({ operator, how }) => {
   let subject: Subject;
   beforeAll(() => {
     subject = prepareSubject(operator, how === "by reference");

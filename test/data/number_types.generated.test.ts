@@ -201,7 +201,7 @@ async function outcomeOf(path: string): Promise<unknown> {
 }
 
 test("the same columns in Parquet and in Arrow are one panel, or the same error", async () => {
-  const count = trials(36, 2000);
+  const count = trials(36, 1000);
   const kinds = Object.keys(KINDS);
   const seen: Record<string, number> = {};
   for (let trial = 0; trial < count; trial += 1) {

@@ -40,9 +40,9 @@ test("a bar with a key that is not known is refused and does not count", async (
   await using session = await open(["A", "B"]);
   for (const [wrong, remedy] of [
     [{ symbol: ["A"] }, "did you mean symbols?"],
-    [{ close: [1] }, "options of a bar: time, fields, symbols, groups"],
+    [{ close: [1] }, "keys of a bar: time, fields, symbols, groups"],
   ] as const) {
-    const problem = `unknown option ${Object.keys(wrong)[0]} of a bar`;
+    const problem = `unknown key ${Object.keys(wrong)[0]} of a bar`;
     await expect(push(session, wrong)).rejects.toMatchObject({ code: "E527", problem, remedy });
   }
   expect(session.lastTime).toBeNull();

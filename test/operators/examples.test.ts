@@ -42,3 +42,15 @@ test("SELF of gtja191 is carried over wherever the formula is null, beside a bra
   );
   expect([...(table.getChild("f") ?? [])]).toEqual([1, 4, 9, 9, 9, 13, 13, 13, 13]);
 });
+
+test.each([
+  "null",
+  "0 / 0",
+  "OPEN",
+])("SELF of gtja191 is carried over by the null branch %s", async (branch) => {
+  const program = compile(`f = CLOSE > 2 ? SELF * 2 : ${branch}`, { dialect: "gtja191" });
+  const close = [3, 3, 1, 3, 3];
+  const panel = panelOf({ close: close.map((cell) => [cell]), open: close.map(() => [null]) });
+  const table = await engine.evaluate(program, panel);
+  expect([...(table.getChild("f") ?? [])]).toEqual([2, 4, 4, 8, 16]);
+});

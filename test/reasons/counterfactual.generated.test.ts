@@ -130,7 +130,7 @@ test.each([
   const file = `${name}.factors`;
   const text = readFileSync(join(examples, file), "utf8");
   const program = compile(text, { file, groups: [...panel.groups.keys()] });
-  for (const cell of await nullCells(program, trials(5, 670), random)) {
+  for (const cell of await nullCells(program, trials(5, 300), random)) {
     const found = await engine.why(program, panel, cell);
     let isRemoved = false;
     for (const changed of changedPanels(found, random)) {

@@ -6,7 +6,7 @@ import type { WrittenPlace } from "../../src/reasons/explanation.ts";
 import { panelOf } from "../panels.ts";
 import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
-import { trials } from "../support/trials.ts";
+import { cases, trials } from "../support/trials.ts";
 import { partsOf } from "./parts_of.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
@@ -114,7 +114,7 @@ test.each([
   const { factors } = await nullsOf(program, few);
   const withNulls = factors.filter(({ nullCount }) => nullCount > 0);
   const drawn = [1, 2].map(() => withNulls[random.below(withNulls.length)]!);
-  for (const { factor, sources } of trials(drawn, withNulls)) {
+  for (const { factor, sources } of cases(drawn, withNulls)) {
     const part = partsOf(program, factor);
     const counts = sources.map((at) => [`${at.cause} in ${part(at)}`, at.cellCount] as const);
     expect(new Map(counts), `seed ${random.seed}: ${factor}`).toEqual(

@@ -23,6 +23,7 @@ type PanelNames = Pick<PanelSource, "time" | "symbols" | "fieldNames" | "groupNa
  * Reads the table: one group per column of text or whole numbers, with one code per lane of the panel; -1 for symbols that
  * the table lacks. Ignores symbols that the panel lacks.
  *
+ * @param labelled symbols whose labels are known already: they need no row
  * @throws DataError for a table without symbol or group column, a repeated symbol, a name that the panel has already, or no
  *   symbol of the panel.
  */
@@ -31,6 +32,7 @@ export async function readGroupTable(
   panel: PanelNames,
   panelFile: string,
   symbolColumn: string | undefined,
+  labelled: readonly string[] = [],
 ): Promise<GroupColumn[]> {
   using database = await openDatabase();
   const relation = await openRelation(database, file, (names) => findGroupKeys(file, names, symbolColumn));
@@ -38,7 +40,7 @@ export async function readGroupTable(
     const columns = await findGroupColumns(relation);
     for (const { name } of columns) checkNameIsFree(file, name, panel, panelFile);
     const labelsBySymbol = await readLabels(relation, columns);
-    await checkSymbolsMatch(relation, panel.symbols, [...labelsBySymbol.keys()], panelFile);
+    await checkSymbolsMatch(relation, panel.symbols, [...labelsBySymbol.keys()], labelled, panelFile);
     return columns.map((column, index) => encodeLanes(column.name, index, panel, labelsBySymbol));
   });
 }
@@ -110,17 +112,19 @@ async function readLabels(
  * Warns if half of the symbols of the panel or more have no row. A job that does not know any symbol yet has nothing to match.
  *
  * @param given in the order of the rows
+ * @param labelled symbols that need no row
  * @throws DataError E337 if no symbol of the panel has a row.
  */
 async function checkSymbolsMatch(
   relation: Relation,
   symbols: readonly string[],
   given: readonly string[],
+  labelled: readonly string[],
   panelFile: string,
 ): Promise<void> {
   if (symbols.length === 0) return;
   const { file } = relation;
-  const [own, known] = [new Set(symbols), new Set(given)];
+  const [own, known] = [new Set(symbols), new Set([...given, ...labelled])];
   const without = symbols.filter((symbol) => !known.has(symbol));
   const others = given.filter((symbol) => !own.has(symbol));
   const alike = findAlike(without, others);

@@ -27,17 +27,17 @@ export async function readHistory(folder: string, job: string): Promise<JobHisto
 
 /**
  * The last run and the last success, as an array, of a job whose last run committed nothing. Such runs replace each other:
- * however long a job waits for input or fails, its journal does not grow.
+ * however long a job waits for input or fails, its journal does not grow. The next run that commits something journals them.
  */
 const IDLE_RUNS = "idle_runs.json";
 
-/** Adds the idle runs in their order among those of the journal. A file that is lost or damaged only forgets them. */
-async function addIdleRuns(history: JobHistory, folder: string): Promise<void> {
-  const read = readFile(join(folder, IDLE_RUNS), "utf8").then((text) => JSON.parse(text) as RanRecord[]);
-  const idle = await read.catch(() => []);
-  const runs = [history.lastSuccess, history.lastRun, ...idle].filter((run) => run !== null);
-  runs.sort((a, b) => Date.parse(a.startedAt) - Date.parse(b.startedAt));
-  for (const run of runs) history.add(run);
+/** Adds the idle runs, which came after those of the journal. A file that is lost or damaged only forgets them. */
+async function addIdleRuns(history: JobHistory, folder: string): Promise<readonly RanRecord[]> {
+  const read = readFile(join(folder, IDLE_RUNS), "utf8").then((text) => JSON.parse(text) as unknown);
+  const found = await read.catch(() => []);
+  const idle = Array.isArray(found) ? (found as RanRecord[]) : [];
+  for (const run of idle) history.add(run);
+  return idle;
 }
 
 type Checkpoint = PreparedRecord["checkpoint"];
@@ -48,17 +48,20 @@ export class JobStore {
   readonly history: JobHistory;
   readonly #folder: string;
   readonly #journal: Journal;
+  /** Those in the file of idle runs. */
+  #idle: readonly RanRecord[];
 
   /** @throws DataError E360 for a damaged journal, ResourceError E452 for a system error. */
   static async open(folder: string, job: string): Promise<JobStore> {
     const path = journalPath(folder, job);
     const history = new JobHistory();
     const journal = await storing(path, () => Journal.open(path, (record) => history.add(record)));
-    await addIdleRuns(history, join(folder, job));
-    return new JobStore(join(folder, job), journal, history);
+    const idle = await addIdleRuns(history, join(folder, job));
+    return new JobStore(join(folder, job), journal, history, idle);
   }
 
-  private constructor(folder: string, journal: Journal, history: JobHistory) {
+  private constructor(folder: string, journal: Journal, history: JobHistory, idle: readonly RanRecord[]) {
+    this.#idle = idle;
     this.#folder = folder;
     this.#journal = journal;
     this.history = history;
@@ -66,15 +69,24 @@ export class JobStore {
 
   /** Adds a record durably. */
   async append(record: JournalRecord): Promise<void> {
-    const isIdle = record.kind === "ran" && record.files === 0;
-    await storing(this.#folder, () => (isIdle ? this.#keepIdle(record) : this.#journal.append(record)));
+    await storing(this.#folder, () => this.#keep(record));
     this.history.add(record);
+  }
+
+  async #keep(record: JournalRecord): Promise<void> {
+    if (record.kind === "ran" && record.files === 0) return await this.#keepIdle(record);
+    if (record.kind === "ran" && this.#idle.length > 0) {
+      for (const idle of this.#idle) await this.#journal.append(idle);
+      await rm(join(this.#folder, IDLE_RUNS), { force: true });
+      this.#idle = [];
+    }
+    await this.#journal.append(record);
   }
 
   async #keepIdle(run: RanRecord): Promise<void> {
     const { lastSuccess } = this.history;
-    const runs = run.outcome === "done" || lastSuccess === null ? [run] : [lastSuccess, run];
-    await writeDurably(join(this.#folder, IDLE_RUNS), [Buffer.from(JSON.stringify(runs))]);
+    this.#idle = run.outcome === "done" || lastSuccess === null ? [run] : [lastSuccess, run];
+    await writeDurably(join(this.#folder, IDLE_RUNS), [Buffer.from(JSON.stringify(this.#idle))]);
   }
 
   async writeCheckpoint(sequence: number, parts: readonly Uint8Array[]): Promise<Checkpoint> {

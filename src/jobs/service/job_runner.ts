@@ -45,6 +45,8 @@ import type { SharedHost } from "./shared_host.ts";
 
 interface Run {
   readonly texts: FormulaTexts;
+  /** The columns and programs of a `begin`, compiled once. */
+  readonly readOf: (begin: BeginRecord) => ReturnType<typeof inputColumnsRead>;
   readonly settings: BeginRecord["settings"];
   readonly signals: RunSignals;
   readonly open: OpenDatabase;
@@ -101,7 +103,13 @@ export class JobRunner {
     const ended = AbortSignal.any([signals.abort, signals.stop]);
     const texts = await readFormulas(this.#job);
     const settings = settingsOf(this.#job, texts, this.#host.engineDigest);
-    const run = { texts, settings, signals, open: databases.open, ended };
+    const compiled = new Map<BeginRecord, ReturnType<typeof inputColumnsRead>>();
+    const readOf = (record: BeginRecord) => {
+      const read = compiled.get(record) ?? inputColumnsRead(this.#job, texts, record);
+      compiled.set(record, read);
+      return read;
+    };
+    const run = { texts, readOf, settings, signals, open: databases.open, ended };
     const { begin } = this.#store.history;
     if (begin !== null) expectSameSettings(this.#job, settings, begin);
     await this.#sink.check("newest");
@@ -216,7 +224,7 @@ export class JobRunner {
     readonly programs: readonly JobProgram[];
   }> {
     const { begin, universe, sequence } = this.#store.history;
-    const { programs, ...columns } = await inputColumnsRead(this.#job, run.texts, begin!);
+    const { programs, ...columns } = await run.readOf(begin!);
     const known = new Set(sequence === 0 ? inputs[0]?.symbols : universe?.symbols);
     const good: NewInput[] = [];
     for (const input of inputs) {
@@ -256,7 +264,7 @@ export class JobRunner {
     this.#onEvent({ kind: "symbols", count: symbols.length });
   }
 
-  async #openState({ texts, open, ended }: Run): Promise<OpenState> {
+  async #openState({ readOf, open, ended }: Run): Promise<OpenState> {
     const { history } = this.#store;
     const { sequence } = history;
     const host = await this.#host.current();
@@ -264,8 +272,7 @@ export class JobRunner {
       return this.#open;
     await this.#closeState();
     const { begin, universe } = history;
-    const table = await readJobGroups(this.#job, begin!, []);
-    const programs = await compileJob(this.#job, texts, begin!, table.keys());
+    const { programs } = await readOf(begin!);
     const state = await openCurrentState({
       job: this.#job,
       host,

@@ -6,11 +6,12 @@ import { jobChanged } from "../errors.ts";
 import type { UniverseRecord } from "../journal/records.ts";
 import type { InputColumns, JobProgram } from "./job_programs.ts";
 
-/** Groups by name, one code per symbol; empty without a table. */
+/** Groups by name, one code per symbol; empty without a table. Those that are labelled already need no row. */
 export async function readJobGroups(
   job: JobConfig,
   { fieldNames, groupNames, time }: InputColumns,
   symbols: readonly string[],
+  labelled: readonly string[] = [],
 ): Promise<Map<string, GroupColumn>> {
   if (job.groups === undefined) return new Map();
   const panel = { symbols, fieldNames, groupNames, time: { ...time, values: new BigInt64Array(0) } };
@@ -19,6 +20,7 @@ export async function readJobGroups(
     panel,
     `the input of job ${job.name}`,
     job.source.symbolColumn,
+    labelled,
   );
   return new Map(groups.map((group) => [group.name, group]));
 }
@@ -39,7 +41,7 @@ export async function groupsRead(
   symbols: readonly string[],
   known: UniverseRecord | null,
 ): Promise<KeptGroup[]> {
-  const table = await readJobGroups(job, columns, symbols);
+  const table = await readJobGroups(job, columns, symbols, known?.symbols);
   const names = new Set(programs.flatMap(({ read }) => read.groups));
   return [...table.values()]
     .filter(({ name }) => names.has(name))

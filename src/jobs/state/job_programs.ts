@@ -12,6 +12,7 @@ import {
   type WantedFactors,
   wantedFactors,
 } from "../../evaluation/wanted_factors.ts";
+import { moduleDigest } from "../../operator/operator_digest.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
 import type { JobConfig } from "../config/config.ts";
 import { factorTwice, jobChanged, nothingSelected } from "../errors.ts";
@@ -26,8 +27,9 @@ export interface JobProgram {
   readonly params: Readonly<Record<string, number>>;
 }
 
-/** Operators, and what runs them: an upgrade that leaves them as they are changes no result. */
+/** Operators, what runs them, and what gives formulas their meaning: other code changes no result. */
 const CODE = "the code of operators";
+const LANGUAGE = new URL(`../../compile${import.meta.url.slice(-3)}`, import.meta.url).href;
 
 export type FormulaTexts = ReadonlyMap<string, string>;
 
@@ -60,7 +62,7 @@ export function settingsOf(
     source: [timeColumn ?? null, symbolColumn ?? null, rename ?? null, groups === undefined, query],
     windows: sessions,
     sink: [sink, dates],
-    [CODE]: engineDigest,
+    [CODE]: [engineDigest, moduleDigest(LANGUAGE)],
   };
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digestOf(value)]));
 }

@@ -93,7 +93,7 @@ const isPanel = (input: BarInput): input is Panel => PANEL.fits(input);
 
 function barRow(bar: Bar, { time, lanes, groups, read, shared }: BarFormat): InputRow {
   checkArgument("a session", bar, BAR);
-  checkedOptions("a bar", bar, KEYS);
+  checkedOptions("a bar", bar, KEYS, "key");
   const cellLanes = bar.symbols === undefined ? lanes.lanes : lanes.lanesOf(bar.symbols);
   for (const [name, values] of Object.entries(bar.fields)) {
     checkArgument(`the field ${name}`, values, VALUES);

@@ -312,7 +312,7 @@ export class LiveSession {
       const rows = this.#rowsOf(bar);
       checkPushOptions(options, rows.length);
       if (isRevision) this.#rows.checkNewest(rows);
-      else this.#rows.checkTimes(rows);
+      else this.#rows.checkOrder(rows);
       const call = this.#current.params.of(options.params);
       const times = { calledAt, startedAt };
       const row = await this.#pushes.run(rows, call, turn, { ...options, isRevision }, times);

@@ -102,6 +102,8 @@ export class SessionRows {
     while (this.refusal === null && !this.#hasRoom);
     if (this.refusal !== null) throw this.refusal;
     mayBegin();
+    // Only now is it known which row is before it: those that were aborted are taken back.
+    this.#expectLater(row.time, this.#underWay.at(-1)?.row.time ?? this.#lastTime);
     const slot = this.#freeSlots.shift()!;
     if (this.#underWay.length === 0) this.#addPoint();
     this.#current.stage(slot, row, call);
@@ -276,13 +278,13 @@ export class SessionRows {
     this.#noNewest = "the session has gone on from a checkpoint";
   }
 
-  /** @throws DataError E371 unless each row is later than the row before it. */
-  checkTimes(rows: readonly InputRow[]): void {
-    let last = this.#underWay.at(-1)?.row.time ?? this.#lastTime;
-    for (const { time } of rows) {
-      if (last !== null && time <= last) throw timeNotAfter(this.#textOf(time), this.#textOf(last));
-      last = time;
-    }
+  /** @throws DataError E371 unless each of the rows of a push is later than the one before it. */
+  checkOrder(rows: readonly InputRow[]): void {
+    for (const [at, { time }] of rows.entries()) this.#expectLater(time, rows[at - 1]?.time ?? null);
+  }
+
+  #expectLater(time: bigint, last: bigint | null): void {
+    if (last !== null && time <= last) throw timeNotAfter(this.#textOf(time), this.#textOf(last));
   }
 
   /** @throws DataError E376, E378 for rows that cannot replace the newest one. */

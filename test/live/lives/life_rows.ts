@@ -191,7 +191,7 @@ export const LIVES: readonly LifeRow[] = [
   },
   {
     name: "all kinds of operators over real bars",
-    lives: trials(1, 300),
+    lives: trials(1, 150),
     program: ALL_KINDS,
     hosts: ANY_HOST,
     pushesMost: 12,
@@ -201,7 +201,7 @@ export const LIVES: readonly LifeRow[] = [
   },
   {
     name: "random programs",
-    lives: trials(1, 400),
+    lives: trials(1, 300),
     bars: NARROW,
     hosts: [["2 threads", "1 thread"], ["small memories"]],
     changes: [1],
@@ -241,7 +241,7 @@ export const LIVES: readonly LifeRow[] = [
 export const LIVES_OF_PARAMS: readonly LifeRow[] = [
   {
     name: "params that change now in every push, now after hundreds of rows",
-    lives: trials(2, 1000),
+    lives: trials(2, 500),
     bars: NARROW,
     hosts: [["2 threads", "1 thread"]],
     conditions: 0.9,

@@ -63,6 +63,20 @@ describe("a push that is called when one that runs was aborted", () => {
     }
   });
 
+  test("may be of the same bar, and is then the row in its place", async () => {
+    for (let round = 0; round < 4; round++) {
+      await using life = await opened("total = cum_sum(slow(close))");
+      const { push } = life;
+      expect(await push(1)).toBe(1);
+      const controller = new AbortController();
+      const cut = push(10, 1000, { signal: controller.signal });
+      for (let turn = 0; turn <= round; turn++) await nextTurn();
+      controller.abort(new Error("enough"));
+      const [again, same] = [push(10, 5), push(10, 6)];
+      expect(await Promise.all([cut, again, same, push(11, 7)])).toEqual(["enough", 6, "E371 a", 13]);
+    }
+  });
+
   test("is taken back with one between them, which was called before the abort", async () => {
     await using life = await opened("total = cum_sum(slow(close))");
     const { push } = life;
