@@ -1,7 +1,7 @@
 import { Seeded } from "./seeded.ts";
 
 /** The share of the full counts that a long run tries: 1 in `npm run test:long`, a fifth in CI; 0 in `npm test`. */
-const share = Number(process.env["LONG"] ?? 0);
+export const share = Number(process.env["LONG"] ?? 0);
 
 /** Whether full counts are tried, so that what a few cases may leave out by chance must be there. */
 export const triesAll = share >= 1;
