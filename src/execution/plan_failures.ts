@@ -1,4 +1,4 @@
-import { type FactorloomError, InternalError, ResourceError } from "../errors.ts";
+import { FactorloomError, InternalError, ResourceError } from "../errors.ts";
 import { operatorFailed } from "../operator/transfer.ts";
 import type { PartFailure, PlanData } from "./protocol.ts";
 
@@ -65,6 +65,12 @@ export function planInterrupted(): ResourceError {
 
 export function isInterruption(error: unknown): boolean {
   return error instanceof ResourceError && error.code === planInterrupted().code;
+}
+
+/** Whether operators of the plan are at fault: one threw, or ended its thread. */
+export function isOfOperator(error: unknown): boolean {
+  const faults = [operatorFailed("", null), threadsEnded("", "")];
+  return error instanceof FactorloomError && faults.some(({ code }) => code === error.code);
 }
 
 function threadsEnded(problem: string, remedy: string): ResourceError {

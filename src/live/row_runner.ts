@@ -1,6 +1,5 @@
 import { suppressUnhandled } from "../evaluation/awaiting.ts";
-import { isInterruption } from "../execution/plan_failures.ts";
-import { isOfOperator } from "../operator/transfer.ts";
+import { isInterruption, isOfOperator } from "../execution/plan_failures.ts";
 import { type BudgetSplit, type LiveClock, splitByBudget } from "./deadline.ts";
 import type { FactorGate, LiveFactor } from "./live_dag.ts";
 import type { LiveCall } from "./live_params.ts";

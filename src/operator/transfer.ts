@@ -1,6 +1,6 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { FactorloomError, UsageError } from "../errors.ts";
+import { UsageError } from "../errors.ts";
 import { WINDOW_ROWS_MAX } from "../limits.ts";
 import type {
   KernelOperator,
@@ -28,6 +28,8 @@ interface PackedState {
   readonly functions: Readonly<Record<string, string>>;
 }
 
+const FUNCTIONS_REMEDY =
+  "look into its functions: they must work for every value and may return NaN for none";
 const IMPORT_REMEDY = "give module: import.meta.url of the module that exports the operator";
 
 /** Packs an operator for another thread. */
@@ -86,19 +88,8 @@ function factImpossible(problem: string, remedy: string, options?: ErrorOptions)
 }
 
 /** A function of an operator has thrown, or given what it must not. */
-export function operatorFailed(problem: string, cause: unknown): UsageError {
-  const remedy = "look into its functions: they must work for every value and may return NaN for none";
+export function operatorFailed(problem: string, cause: unknown, remedy = FUNCTIONS_REMEDY): UsageError {
   return new UsageError("E515", problem, remedy, { cause });
-}
-
-/** An operator failed where nothing needed it, and what needs it now cannot go on. */
-export function rowsLost(problem: string): UsageError {
-  return new UsageError("E515", problem, "mend what failed there, then update the session or open it again");
-}
-
-/** Whether the operators of a plan are at fault: one threw, or ended its thread. */
-export function isOfOperator(error: unknown): boolean {
-  return error instanceof FactorloomError && ["E515", "E402"].includes(error.code);
 }
 
 function importFailed(module: string, name: string, cause: unknown): UsageError {

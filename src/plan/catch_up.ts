@@ -1,6 +1,6 @@
 import { WORD_BITS } from "../dag/dag.ts";
 import { InternalError } from "../errors.ts";
-import { rowsLost } from "../operator/transfer.ts";
+import { operatorFailed } from "../operator/transfer.ts";
 import { mayRest, type Plan, type PlanNode } from "./plan.ts";
 
 /** What the nodes of a plan do in one run, by node id. */
@@ -200,7 +200,8 @@ export class CatchUp {
     if (lost < 0) return;
     const names = this.#nodes[lost]!.tasks.map((task) => this.#tasks[task]!.operator);
     const what = `${[...new Set(names)].join(", ")}, or what it reads,`;
-    throw rowsLost(`${what} failed in a row that nothing needed then and that is gone`);
+    const problem = `${what} failed in a row that nothing needed then and that is gone`;
+    throw operatorFailed(problem, null, "mend what failed there, then update the session or open it again");
   }
 
   #chooseNodes(endsRest: boolean): void {
