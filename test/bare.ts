@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { mkdtempSync, rmdirSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { canUnshare, inNamespace } from "./support/namespaces.ts";
 import { NEEDS } from "./support/needs.ts";
 
 /**
@@ -15,16 +16,8 @@ const SITES =
   "import os, site; print(*filter(os.path.isdir, [*site.getsitepackages(), site.getusersitepackages()]), sep='\\n')";
 
 function linesOf(command: string, ...args: string[]): string[] {
-  const { stdout, status } = spawnSync(command, args, { encoding: "utf8" });
+  const { stdout, status } = spawnSync(command!, args, { encoding: "utf8" });
   return status === 0 ? stdout.trim().split("\n").filter(Boolean) : [];
-}
-
-const inNamespace = (script: string, ...args: string[]) =>
-  ["unshare", "--map-root-user", "--mount", "sh", "-euc", script, "sh", ...args] as const;
-
-function canUnshare(): boolean {
-  const [command, ...args] = inNamespace("mount --bind /dev/null /dev/zero");
-  return spawnSync(command, args, { stdio: "ignore" }).status === 0;
 }
 
 function runBare(): number {
@@ -35,10 +28,11 @@ function runBare(): number {
     ...new Set(covered.map((path) => `mount --bind /dev/null '${path}'`)),
     ...new Set(emptied.map((path) => `mount --bind '${empty}' '${path}'`)),
   ];
-  const [command, ...args] = inNamespace(`${mounts.join("\n")}\nexec vitest run "$@"`, ...FOLDERS);
+  const script = `${mounts.join("\n")}\nexec vitest run "$@"`;
+  const [command, ...args] = [...inNamespace("--mount"), "sh", "-euc", script, "sh", ...FOLDERS];
   const { CI: _, ...env } = process.env;
   try {
-    const { status, stdout } = spawnSync(command, args, {
+    const { status, stdout } = spawnSync(command!, args, {
       env,
       stdio: ["ignore", "pipe", "inherit"],
       maxBuffer: 64 << 20,

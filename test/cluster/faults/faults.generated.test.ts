@@ -1,12 +1,12 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, afterEach, describe, expect, test } from "vitest";
+import { canUnshare } from "../../support/namespaces.ts";
 import { hasDask, hasOpenssl } from "../../support/needs.ts";
 import { cases } from "../../support/trials.ts";
 import { until } from "../../support/until.ts";
 import { resultOf } from "../support/fake_run.ts";
 import { countersOf, type FaultSetting } from "../support/fault_setting.ts";
-import { canMount } from "../support/small_store.ts";
 import { ADDRESS_ROWS, CONTROL } from "./address_rows.ts";
 import { CLUSTERS } from "./fault_clusters.ts";
 import {
@@ -31,7 +31,7 @@ const rows = cases(
   FAULTS.filter(({ isQuick }) => isQuick),
   FAULTS,
 );
-const NEEDED = { openssl: await hasOpenssl(), mount: canMount() };
+const NEEDED = { openssl: await hasOpenssl(), mount: process.getuid?.() === 0 && canUnshare() };
 
 function endOf({ expected }: FaultRow): string {
   if (typeof expected === "string") return expected;

@@ -3,6 +3,7 @@ import { mkdirSync, rmSync, truncateSync } from "node:fs";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { slabName, tilePath } from "../../../src/cluster/protocol/tiles.ts";
+import { inNamespace } from "../../support/namespaces.ts";
 import { until } from "../../support/until.ts";
 import { foundTiles } from "../support/fault_setting.ts";
 import { filesBelow, openSmallStore, type SmallStore } from "../support/small_store.ts";
@@ -65,7 +66,7 @@ const hidden = ({ setting }: Scene) => join(setting.folder, "hidden");
 async function startApart(scene: Scene): Promise<{ workers: readonly string[] }> {
   const place = hidden(scene);
   mkdirSync(place, { recursive: true });
-  const mounting = ["unshare", "-m", "sh", "-c", 'mount -t tmpfs tmpfs "$0" && exec "$@"', place];
+  const mounting = [...inNamespace("--mount"), "sh", "-c", 'mount -t tmpfs tmpfs "$0" && exec "$@"', place];
   const folder = ["--local-directory", join(scene.setting.folder, "apart")];
   await scene.startDask(
     ["worker", scene.setting.dask.address, ...ONE, "--name", "apart", ...folder],

@@ -1,6 +1,5 @@
 import { execFileSync } from "node:child_process";
 import { appendFileSync, mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 
 /** A folder for tiles that can be made to refuse writes, by errors of the system. */
@@ -13,16 +12,6 @@ export interface SmallStore {
 }
 
 const SIZE = "2m";
-
-/** Whether file systems may be mounted here. */
-export function canMount(): boolean {
-  try {
-    execFileSync("unshare", ["-m", "mount", "-t", "tmpfs", "tmpfs", tmpdir()], { stdio: "ignore" });
-    return true;
-  } catch {
-    return false;
-  }
-}
 
 /** A file system of its own where this process may mount one; else files stand where folders are to be made. */
 export function openSmallStore(parent: string): SmallStore {
