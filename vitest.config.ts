@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
-import { SlowFirst } from "./test/support/slow_first.ts";
+import { SlowFirst } from "./test/support/vitest/slow_first.ts";
 
 /**
  * Which tests are run. `*.long.test.ts` are tried in long runs alone, `*.generated.test.ts` try more cases there.
@@ -54,10 +54,10 @@ const whole = {
 // biome-ignore lint/style/noDefaultExport: see above
 export default defineConfig({
   test: {
-    globalSetup: ["test/support/built_dist.ts", "test/support/no_processes_left.ts"],
-    setupFiles: ["./test/support/each_file.ts"],
+    globalSetup: ["test/support/vitest/built_dist.ts", "test/support/vitest/no_processes_left.ts"],
+    setupFiles: ["./test/support/vitest/each_file.ts"],
     projects: isQuick ? [sharing] : isLong ? [whole] : [sharing, whole],
-    reporters: ["default", "./test/support/seconds.ts", "./test/support/left_out.ts"],
+    reporters: ["default", "./test/support/vitest/seconds.ts", "./test/support/vitest/left_out.ts"],
     sequence: { sequencer: SlowFirst },
     // On two cores: files of tests wait for processes and disks for a fifth of their time.
     maxWorkers: 3,

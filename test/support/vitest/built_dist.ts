@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 
-const root = join(import.meta.dirname, "../..");
+const root = join(import.meta.dirname, "../../..");
 
 /** Where the build reads: what is newer there than the last file that a build makes is not in `dist`. */
 const CONFIGS = ["tsconfig.json", "tsconfig.build.json", "package.json"];

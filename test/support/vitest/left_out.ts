@@ -1,8 +1,8 @@
 import { relative } from "node:path";
 import type { Reporter, TestModule } from "vitest/node";
-import { missingNeeds, type Need } from "./needs.ts";
+import { missingNeeds, type Need } from "../needs.ts";
 
-const root = `${import.meta.dirname}/../..`;
+const root = `${import.meta.dirname}/../../..`;
 
 /** What to say of tests that were left out, by the count of each file; null where there are none. */
 export function leftOutText(counts: ReadonlyMap<string, number>, missing: readonly Need[]): string | null {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
+import { NEEDS } from "../needs.ts";
 import { leftOutText } from "./left_out.ts";
-import { NEEDS } from "./needs.ts";
 
 test("tests that are left out are named by their files, with the way to have them run", () => {
   expect(leftOutText(new Map(), NEEDS)).toBeNull();
