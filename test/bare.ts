@@ -16,7 +16,7 @@ const SITES =
   "import os, site; print(*filter(os.path.isdir, [*site.getsitepackages(), site.getusersitepackages()]), sep='\\n')";
 
 function linesOf(command: string, ...args: string[]): string[] {
-  const { stdout, status } = spawnSync(command!, args, { encoding: "utf8" });
+  const { stdout, status } = spawnSync(command, args, { encoding: "utf8" });
   return status === 0 ? stdout.trim().split("\n").filter(Boolean) : [];
 }
 

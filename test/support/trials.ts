@@ -18,7 +18,8 @@ export function trials<T>(usual: T, long: T): T {
 
 /** The cases of a table: the usual ones in `npm test`, all in full counts; the usual and drawn ones in a share of them. */
 export function cases<T>(usual: readonly T[], all: readonly T[]): readonly T[] {
-  if (share === 0 || triesAll) return share === 0 ? usual : all;
+  if (share === 0) return usual;
+  if (triesAll) return all;
   const random = new Seeded();
   const kept = new Set(usual);
   for (const wanted = share * all.length; kept.size < wanted; ) kept.add(all[random.below(all.length)]!);

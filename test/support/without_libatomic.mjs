@@ -1,6 +1,7 @@
 /**
  * Run by npm's own Node after an install, for a machine on which the Node that came with it does not start: from 25 on Node's
- * builds for Linux need libatomic, which Debian and Ubuntu do not bring by themselves. As root it is installed; elsewhere Node 24 takes the place.
+ * builds for Linux need libatomic, which Debian and Ubuntu do not bring by themselves. As root it is installed; elsewhere
+ * Node 24 takes the place.
  */
 import { spawnSync } from "node:child_process";
 import { copyFileSync, mkdtempSync, rmSync } from "node:fs";
@@ -12,8 +13,8 @@ const OLDER = "24.21.0";
 
 const runs = (command, ...args) => spawnSync(command, args, { stdio: "ignore" }).status === 0;
 
-if (!runs(NODE, "--version") && process.getuid() === 0 && runs("apt-get", "update"))
-  runs("apt-get", "install", "--yes", "libatomic1");
+if (runs(NODE, "--version")) process.exit();
+if (process.getuid() === 0 && runs("apt-get", "update")) runs("apt-get", "install", "--yes", "libatomic1");
 if (!runs(NODE, "--version")) {
   console.log(
     `libatomic is missing here (Debian's libatomic1): Node ${OLDER} is used, which is some 10 % slower`,
