@@ -6,7 +6,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
 import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { faketimeLibrary, hasFaketime } from "../support/needs.ts";
-import { asBuilt, JobFolder, ROOT, realBars, SILENT } from "./job_folder.ts";
+import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 
 /** Far less than the day by which the clock is set, and enough for machines under load. */
 const NOTICED_MS = 120_000;
@@ -71,7 +71,7 @@ describe.runIf(await hasFaketime())("a clock that is set while jobs run", () => 
       service.child.kill("SIGKILL");
       await once(service.child, "exit");
     }
-    expect(await folder.run(SILENT, asBuilt())).toBeNull();
+    expect(await folder.runBuilt()).toBeNull();
     expect(await folder.results()).toEqual(await folder.expected(bars));
   }, 600_000);
 });

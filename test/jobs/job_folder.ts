@@ -1,3 +1,5 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
 import {
   mkdirSync,
   mkdtempSync,
@@ -9,6 +11,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import { gunzipSync } from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
 import { openDatabase, queryRows } from "../../src/data/duckdb/database.ts";
@@ -17,7 +20,6 @@ import type { RunConfig } from "../../src/jobs/config/config.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import type { Log } from "../../src/jobs/service/log.ts";
 import { type RunJobsOptions, runJobs } from "../../src/jobs/service/run_jobs.ts";
-import { treeDigest } from "../../src/operator/operator_digest.ts";
 import { CliHost } from "../cli/cli_host.ts";
 
 export const ROOT = join(import.meta.dirname, "../..");
@@ -135,6 +137,20 @@ jobs:
     return await runJobs(changed as RunConfig, { once: true, stop, log, ...options });
   }
 
+  /** As `run`, by the built command line, which began the journal: the code of src may not go on with it. */
+  async runBuilt(): Promise<string | null> {
+    const child = spawn(
+      process.execPath,
+      [join(ROOT, "dist/src/cli/main.js"), "run", this.config, "--once"],
+      {
+        stdio: ["ignore", "ignore", "pipe"],
+      },
+    );
+    const errors = text(child.stderr);
+    const [code] = await once(child, "exit");
+    return code === 0 ? null : await errors;
+  }
+
   /** All rows of the sink as texts, sorted by time and symbol. */
   async results(): Promise<string[]> {
     if (this.sink === "arrow") return arrowTexts(join(this.path, "out"));
@@ -188,9 +204,6 @@ export async function sql(path: string, ...statements: string[]): Promise<void> 
   await database.connection.run("USE file");
   for (const statement of statements) await database.connection.run(statement);
 }
-
-/** For runs in this process that share a journal with the built command line. */
-export const asBuilt = (): HostOptions => ({ engineDigest: treeDigest(join(ROOT, "dist"), ".js") });
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
 

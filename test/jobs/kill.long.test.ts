@@ -7,7 +7,7 @@ import { describe, expect, test } from "vitest";
 import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
-import { asBuilt, JobFolder, ROOT, realBars, SILENT, type Sink } from "./job_folder.ts";
+import { JobFolder, ROOT, realBars, type Sink } from "./job_folder.ts";
 
 const SINKS = ["parquet", "arrow", "duckdb"] as const;
 /** Of each sink, at any moment. */
@@ -88,7 +88,7 @@ describe("a process that is killed", () => {
         sequence = history.sequence;
       }
       expect(sequence, SEED).toBeGreaterThan(0);
-      expect(await folder.run(SILENT, asBuilt()), SEED).toBeNull();
+      expect(await folder.runBuilt(), SEED).toBeNull();
       expect(await folder.results(), SEED).toEqual(await folder.expected(bars));
     },
     TIMEOUT_MS,

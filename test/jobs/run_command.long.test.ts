@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
 import { readHistory } from "../../src/jobs/journal/job_store.ts";
-import { asBuilt, JobFolder, ROOT, realBars, SILENT } from "./job_folder.ts";
+import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 
 const MAIN = join(ROOT, "dist/src/cli/main.js");
 /** More than are evaluated until a signal comes, on a slow machine too. */
@@ -75,7 +75,7 @@ describe("run", () => {
     expect(committed.files).toBeGreaterThan(0);
     expect(committed.files).toBeLessThan(FILES);
     const rows = await folder.results();
-    expect(await folder.run(SILENT, asBuilt())).toBeNull();
+    expect(await folder.runBuilt()).toBeNull();
     const expected = await folder.expected(bars);
     expect(rows).toEqual(expected.slice(0, rows.length));
     expect(await folder.results()).toEqual(expected);
@@ -94,7 +94,7 @@ describe("run", () => {
     child.kill("SIGTERM");
     await ended;
     expect(child.signalCode).toBe("SIGTERM");
-    expect(await folder.run(SILENT, asBuilt())).toBeNull();
+    expect(await folder.runBuilt()).toBeNull();
     expect(await folder.results()).toEqual(await folder.expected(bars));
   });
 
@@ -171,7 +171,7 @@ describe("a dry run and the status", () => {
     expect(await never.ended).toBe(0);
     expect(never.written.stdout).toMatch(/bars +never +- +0 +0 +0 +-/);
 
-    expect(await folder.run(SILENT, asBuilt())).toBeNull();
+    expect(await folder.runBuilt()).toBeNull();
     folder.addBars(second);
     const status = start("status", folder.config, "--json");
     expect(await status.ended).toBe(0);
@@ -189,7 +189,7 @@ describe("a dry run and the status", () => {
   test("the status with verify exits with 1 where a sink differs, and a dry run refuses", async () => {
     using folder = new JobFolder();
     folder.addBars(realBars(1, 3)[0]!);
-    expect(await folder.run(SILENT, asBuilt())).toBeNull();
+    expect(await folder.runBuilt()).toBeNull();
     const healthy = start("status", folder.config, "--verify");
     expect(await healthy.ended).toBe(0);
     expect(healthy.written.stdout).toContain("bars: the sink holds what its journal says");
