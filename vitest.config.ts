@@ -1,21 +1,24 @@
+import { globSync } from "node:fs";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
+import { drawn, share } from "./test/support/trials.ts";
 import { SlowFirst } from "./test/support/vitest/slow_first.ts";
 
 /**
- * Which tests are run. `*.long.test.ts` are tried in long runs alone, `*.generated.test.ts` try more cases there.
+ * Which tests are run. `*.long.test.ts` are tried in long runs alone, `*.generated.test.ts` try other cases there.
  * Limits stand far above what a test needs: on a machine whose cores do other work too, it is not the test that is wrong.
  * Each may be an hour where a run tries as much as a promise asks for: `LONG=1`, as in `npm run test:long`; `LONG=0.2` tries a
- * fifth of the cases.
+ * fifth of the cases, and of the files of long tests a fifth, drawn by the seed, with the kills of jobs.
  */
-const isLong = process.env["LONG"] !== undefined;
+const isLong = share > 0;
 /** `npm run test:quick`: the tests that need neither processes nor threads, and seconds at most. */
 const isQuick = process.env["QUICK"] !== undefined;
 /** Rooms whose tests start processes or threads. */
 const STARTING =
   "{bench,cluster,data,difference,docs,engine,error_catalogue,examples,execution,fuzz,golden,jobs,live,verify}";
-const LONG = ["test/**/*.long.test.ts"];
-const GENERATED = ["test/**/*.generated.test.ts"];
+const LONG = "test/**/*.long.test.ts";
+const KILLS = "test/jobs/kill.long.test.ts";
+const GENERATED = "test/**/*.generated.test.ts";
 const MINUTE_MS = 60_000;
 const testTimeout = isLong ? 60 * MINUTE_MS : 5 * MINUTE_MS;
 
@@ -34,8 +37,8 @@ const sharing = {
     include: ["test/**/*.test.ts"],
     exclude: [
       ...configDefaults.exclude,
-      ...LONG,
-      ...GENERATED,
+      LONG,
+      GENERATED,
       `test/${STARTING}/**`,
       ...(isQuick ? ["test/cli/**"] : []),
     ],
@@ -45,8 +48,11 @@ const whole = {
   extends: true as const,
   test: {
     name: "whole",
-    include: isLong ? [...LONG, ...GENERATED] : [`test/${STARTING}/**/*.test.ts`, ...GENERATED],
-    exclude: [...configDefaults.exclude, ...(isLong ? [] : LONG)],
+    include: [
+      GENERATED,
+      ...(isLong ? [KILLS, ...drawn(globSync(LONG).sort(), share)] : [`test/${STARTING}/**/*.test.ts`]),
+    ],
+    exclude: [...configDefaults.exclude, ...(isLong ? [] : [LONG])],
   },
 };
 

@@ -2,7 +2,7 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
-import { afterAll, afterEach, beforeAll, describe, expect } from "vitest";
+import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import type { ClusterProgress, ClusterReport, GroupProgress } from "../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../src/cluster/bridge/python.ts";
@@ -16,7 +16,6 @@ import { readPanel } from "../../src/data/source/read_panel.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
 import { Engine } from "../../src/engine.ts";
 import { fileFolder } from "../support/file_folder.ts";
-import { heavyTest } from "../support/heavy_test.ts";
 import { hasDask } from "../support/needs.ts";
 import { PATIENCE_SECONDS } from "../support/until.ts";
 import { differenceOf } from "./support/difference.ts";
@@ -121,32 +120,29 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     return { onTasks, acted };
   }
 
-  heavyTest(
-    "work stealing: one worker has all of the panel, another one comes and takes tasks from it",
-    async () => {
-      const own = await startDask(1);
-      const { source, options } = await openClusterPanel(path);
-      const thenJoined: PanelSource = {
-        ...described(source),
-        async *blocks(request) {
-          yield* source.blocks(request);
-          await own.addWorker();
-        },
-        close: () => source.close(),
-      };
-      const report = await runOn(
-        await connect(own),
-        {},
-        { panel: { source: thenJoined, path: null, options } },
-      );
-      const [victim, thief] = report.workers.toSorted((a, b) => a.stolenBy - b.stolenBy);
-      expect(thief!.stolenBy).toBeGreaterThan(0);
-      expect(victim!.stolenFrom).toBe(thief!.stolenBy);
-      for (const count of tasksByWorker(report).values()) expect(count).toBeGreaterThan(BLOCKS / 5);
-    },
-  );
+  test("work stealing: one worker has all of the panel, another one comes and takes tasks from it", async () => {
+    const own = await startDask(1);
+    const { source, options } = await openClusterPanel(path);
+    const thenJoined: PanelSource = {
+      ...described(source),
+      async *blocks(request) {
+        yield* source.blocks(request);
+        await own.addWorker();
+      },
+      close: () => source.close(),
+    };
+    const report = await runOn(
+      await connect(own),
+      {},
+      { panel: { source: thenJoined, path: null, options } },
+    );
+    const [victim, thief] = report.workers.toSorted((a, b) => a.stolenBy - b.stolenBy);
+    expect(thief!.stolenBy).toBeGreaterThan(0);
+    expect(victim!.stolenFrom).toBe(thief!.stolenBy);
+    for (const count of tasksByWorker(report).values()) expect(count).toBeGreaterThan(BLOCKS / 5);
+  });
 
-  heavyTest("queuing: what no worker has room for waits on the scheduler", async () => {
+  test("queuing: what no worker has room for waits on the scheduler", async () => {
     const seen: GroupProgress[] = [];
     const onTasks = ({ groups }: ClusterProgress) => {
       const [, reads] = Object.entries(groups).find(([name]) => /_panel-t\d+$/.test(name))!;
@@ -158,7 +154,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     for (const { processing } of seen) expect(processing).toBeLessThanOrEqual(4);
   });
 
-  heavyTest("two runs at a time, of one program and of two", async () => {
+  test("two runs at a time, of one program and of two", async () => {
     const one = [runOn(cluster), runOn(cluster)];
     const names = (await Promise.all(one)).map(namesIn);
     expect(names.map(({ length }) => length)).toEqual([1, 1]);
@@ -166,7 +162,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     await Promise.all([runOn(cluster), runOn(cluster, {}, { runs: other })]);
   });
 
-  heavyTest("a run that is cancelled leaves the other one alone", async () => {
+  test("a run that is cancelled leaves the other one alone", async () => {
     const controller = new AbortController();
     const { onTasks, acted } = whenDone(5, () => controller.abort(new Error("enough")));
     const cancelled = runOn(cluster, { signal: controller.signal, onTasks });
@@ -179,35 +175,32 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     await runOn(cluster);
   });
 
-  heavyTest(
-    "keys of tasks are the same for the same run, and others for other formulas, params and files",
-    async () => {
-      const keysOf = async (options: ClusterEvaluateOptions = {}, more: Parameters<typeof runOn>[2] = {}) =>
-        keysIn(await runOn(cluster, options, more)).sort();
-      const withParam = compile("param k = 1\na = ts_mean(volume, 3) * k", { operators: [patient], fields });
-      const first = await keysOf({ params: { k: 2 } }, { runs: withParam });
-      expect(first.length).toBeGreaterThan(BLOCKS);
-      expect(await keysOf({ params: { k: 2 } }, { runs: withParam })).toEqual(first);
-      const changed = compile("param k = 1\na = ts_mean(volume, 4) * k", { operators: [patient], fields });
-      const copy = join(folder, "copy.parquet");
-      await writeTable(await panelTable(await readPanel(path)), copy);
-      const others = [
-        await keysOf({ params: { k: 3 } }, { runs: withParam }),
-        await keysOf({ params: { k: 2 } }, { runs: changed }),
-        await keysOf({ params: { k: 2 } }, { runs: withParam, panel: await openClusterPanel(copy) }),
-      ];
-      for (const keys of others) expect(keys.filter((key) => first.includes(key))).toEqual([]);
-      // The same file, written again.
-      await writeTable(await panelTable(syntheticPanel({ ...SHAPE, nullShare: 0.1 })), copy);
-      const again = await keysOf(
-        { params: { k: 2 } },
-        { runs: withParam, panel: await openClusterPanel(copy) },
-      );
-      expect(again.filter((key) => others[2]!.includes(key))).toEqual([]);
-    },
-  );
+  test("keys of tasks are the same for the same run, and others for other formulas, params and files", async () => {
+    const keysOf = async (options: ClusterEvaluateOptions = {}, more: Parameters<typeof runOn>[2] = {}) =>
+      keysIn(await runOn(cluster, options, more)).sort();
+    const withParam = compile("param k = 1\na = ts_mean(volume, 3) * k", { operators: [patient], fields });
+    const first = await keysOf({ params: { k: 2 } }, { runs: withParam });
+    expect(first.length).toBeGreaterThan(BLOCKS);
+    expect(await keysOf({ params: { k: 2 } }, { runs: withParam })).toEqual(first);
+    const changed = compile("param k = 1\na = ts_mean(volume, 4) * k", { operators: [patient], fields });
+    const copy = join(folder, "copy.parquet");
+    await writeTable(await panelTable(await readPanel(path)), copy);
+    const others = [
+      await keysOf({ params: { k: 3 } }, { runs: withParam }),
+      await keysOf({ params: { k: 2 } }, { runs: changed }),
+      await keysOf({ params: { k: 2 } }, { runs: withParam, panel: await openClusterPanel(copy) }),
+    ];
+    for (const keys of others) expect(keys.filter((key) => first.includes(key))).toEqual([]);
+    // The same file, written again.
+    await writeTable(await panelTable(syntheticPanel({ ...SHAPE, nullShare: 0.1 })), copy);
+    const again = await keysOf(
+      { params: { k: 2 } },
+      { runs: withParam, panel: await openClusterPanel(copy) },
+    );
+    expect(again.filter((key) => others[2]!.includes(key))).toEqual([]);
+  });
 
-  heavyTest("a worker that joins in the middle takes part; resources and addresses say who may", async () => {
+  test("a worker that joins in the middle takes part; resources and addresses say who may", async () => {
     const { onTasks, acted } = whenDone(5, () => dask.addWorker(["--resources", "BIG=1"]));
     waitPerRow(SLOW_MS);
     const running = runOn(await connect(dask), { onTasks });
@@ -227,7 +220,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     for (const address of [big, ...others]) expect(ofAllowed.get(address!)).toBe(0);
   });
 
-  heavyTest("a worker that is retired in the middle loses nothing", async () => {
+  test("a worker that is retired in the middle loses nothing", async () => {
     const on = await connect(dask);
     const [first, ...rest] = on.info.workers.map(({ address }) => address).sort();
     const { onTasks, acted } = whenDone(5, () => retire(dask.address, first!));

@@ -1,6 +1,6 @@
 import { createHash, type Hash } from "node:crypto";
 import { join } from "node:path";
-import { afterAll, beforeAll, describe, expect } from "vitest";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Bridge } from "../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../src/cluster/bridge/python.ts";
 import { Cluster, type ClusterPanel, openClusterPanel } from "../../src/cluster/client/cluster.ts";
@@ -10,7 +10,6 @@ import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
 import { Engine } from "../../src/engine.ts";
 import { fileFolder } from "../support/file_folder.ts";
-import { heavyTest } from "../support/heavy_test.ts";
 import { hasDask } from "../support/needs.ts";
 import { PATIENCE_SECONDS } from "../support/until.ts";
 import { PeakMemory } from "./support/peak_memory.ts";
@@ -85,7 +84,7 @@ describe.runIf(process.platform === "linux" && (await hasDask()))(
       }
     }
 
-    heavyTest("tiles as values: Dask spills", async () => {
+    test("tiles as values: Dask spills", async () => {
       const panel = await openClusterPanel(path);
       const watcher = await SpillWatcher.start(dask.address);
       try {
@@ -97,7 +96,7 @@ describe.runIf(process.platform === "linux" && (await hasDask()))(
       }
     });
 
-    heavyTest("tiles as values, the panel brought by the client: Dask spills", async () => {
+    test("tiles as values, the panel brought by the client: Dask spills", async () => {
       const panel = await openClusterPanel(path);
       const watcher = await SpillWatcher.start(dask.address);
       try {
@@ -109,7 +108,7 @@ describe.runIf(process.platform === "linux" && (await hasDask()))(
       }
     });
 
-    heavyTest("tiles as files, results to the client and as a dataset", async () => {
+    test("tiles as files, results to the client and as a dataset", async () => {
       const inStore = await Cluster.connect({
         scheduler: dask.address,
         timeoutSeconds: PATIENCE_SECONDS,

@@ -11,7 +11,6 @@ import { Engine } from "../../src/engine.ts";
 import type { EvaluateOptions } from "../../src/evaluation/options.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 import { fileFolder } from "../support/file_folder.ts";
-import { heavyTest } from "../support/heavy_test.ts";
 import { differenceOf } from "./support/difference.ts";
 import { runGraph } from "./support/run_graph.ts";
 
@@ -86,7 +85,7 @@ const alpha101 = compile(readFileSync(alpha101File, "utf8"), { file: alpha101Fil
 describe("alpha101 on real bars", () => {
   const partition = { shardLanes: 40, slabRows: 500, blockRows: 130 };
 
-  heavyTest("cut into stages, tiles as files, three slabs, a last shard that is filled up", async () => {
+  test("cut into stages, tiles as files, three slabs, a last shard that is filled up", async () => {
     const { prepared, graph } = await expectSame(alpha101, { exchange: "store", partition });
     const { stages, partition: cut } = prepared.job;
     expect(stages.map(({ kind }) => kind)).toEqual(["lanes", "rows", "lanes", "rows", "lanes"]);
@@ -95,17 +94,17 @@ describe("alpha101 on real bars", () => {
     expect(graph.tasks.filter(({ work }) => work.kind === "barrier").length).toBeGreaterThan(0);
   });
 
-  heavyTest("cut into stages, tiles as values", async () => {
+  test("cut into stages, tiles as values", async () => {
     const { graph } = await expectSame(alpha101, { exchange: "memory", partition });
     expect(graph.tasks.filter(({ work }) => work.kind === "merge").length).toBeGreaterThan(0);
   });
 
-  heavyTest("brought by the client", async () => {
+  test("brought by the client", async () => {
     await expectSame(alpha101, { exchange: "memory", partition, path: null });
     await expectSame(alpha101, { exchange: "store", partition, path: null });
   });
 
-  heavyTest("as independent slabs", async () => {
+  test("as independent slabs", async () => {
     const { prepared } = await expectSame(alpha101, {
       exchange: "store",
       cut: "slabs",
@@ -114,7 +113,7 @@ describe("alpha101 on real bars", () => {
     expect(prepared.job.warmUpRows).toBeGreaterThan(200);
   });
 
-  heavyTest("cut as the planner chooses", async () => {
+  test("cut as the planner chooses", async () => {
     await expectSame(alpha101, { exchange: "store", cut: "auto" });
   });
 });

@@ -2,7 +2,7 @@ import { windowRowsOf } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
 import { type RunOptions, runProgram, UNTOUCHED } from "../kernel/run_plan.ts";
 import { bitsOf } from "../support/bits.ts";
-import { trials } from "../support/trials.ts";
+import { cases } from "../support/trials.ts";
 import { callText, columnsOf, exampleSettings } from "./applications.ts";
 import { groupCode, HISTORY_ROWS, NUMBER_FIELD, panels, pickCells, range } from "./awkward_panels.ts";
 import { countStrangeNulls } from "./evaluation.ts";
@@ -19,8 +19,8 @@ const SHAPES: readonly Panel[] = [
   pickCells(history, allRows, []),
   pickCells(history, [5], allLanes),
   pickCells(history, [9], [5]),
-  ...trials([7], [7, 8, 9]).map((laneCount) => pickCells(history, allRows, range(laneCount))),
-  ...trials([4], [1, 4, 8]).map((lane) => pickCells(history, allRows, [lane])),
+  ...cases([7], [7, 8, 9]).map((laneCount) => pickCells(history, allRows, range(laneCount))),
+  ...cases([4], [1, 4, 8]).map((lane) => pickCells(history, allRows, [lane])),
 ];
 
 export function checkShapes(subject: Subject): void {
@@ -147,7 +147,7 @@ export function checkNumbers({ operator, reference }: Subject): void {
     });
   if (places.length === 0) return;
   const [withNumber, withColumn] = [compileFormulas(formulas("2")), compileFormulas(formulas(NUMBER_FIELD))];
-  for (const panel of trials([history], [history, panels.rows, panels.pairs])) {
+  for (const panel of cases([history], [history, panels.rows, panels.pairs])) {
     const expected = runProgram(withColumn, panel, { reference });
     runProgram(withNumber, panel, { reference }).forEach((column, i) => {
       expectCells(
@@ -160,7 +160,7 @@ export function checkNumbers({ operator, reference }: Subject): void {
 
 /** Blocks of any size, nodes in parts. */
 export function checkCuts(subject: Subject): void {
-  const others = trials([], [{ blockRows: 1 }, { blockRows: HISTORY_ROWS }]);
+  const others = cases<RunOptions>([], [{ blockRows: 1 }, { blockRows: HISTORY_ROWS }]);
   checkRuns(subject, [{ blockRows: [5, 7], partCount: 3 }, ...others]);
 }
 

@@ -1,5 +1,5 @@
 import type { Panel } from "../../src/panel.ts";
-import { trials } from "../support/trials.ts";
+import { cases } from "../support/trials.ts";
 import { GARBAGE_ROWS, HISTORY_ROWS, panels, pickCells, range, replaceCells } from "./awkward_panels.ts";
 import { hashed } from "./awkward_series.ts";
 import { expectCells } from "./same_cells.ts";
@@ -9,15 +9,15 @@ const { history, withGarbage } = panels;
 const { laneCount } = history;
 const allLanes = range(laneCount);
 
-const EARLY_ENDS = trials([1, 6, 20], [1, 2, 3, 6, 9, 12, 16, 20, 23]);
+const EARLY_ENDS = cases([1, 6, 20], [1, 2, 3, 6, 9, 12, 16, 20, 23]);
 
 /** Later starts, and what may stand before the history: garbage of all kinds, and of one kind only. */
 const OTHER_STARTS: readonly { readonly shift: number; readonly panel: Panel }[] = [
-  ...trials([3], [1, 3, 10]).map((start) => {
+  ...cases([3], [1, 3, 10]).map((start) => {
     return { shift: start, panel: pickCells(history, range(HISTORY_ROWS, start), allLanes) };
   }),
   { shift: -GARBAGE_ROWS, panel: withGarbage },
-  ...trials([1e15], [1e15, Number.POSITIVE_INFINITY, Number.NaN, 0]).map((value) => {
+  ...cases([1e15], [1e15, Number.POSITIVE_INFINITY, Number.NaN, 0]).map((value) => {
     const panel = replaceCells(withGarbage, (row) => (row < GARBAGE_ROWS ? value : undefined));
     return { shift: -GARBAGE_ROWS, panel };
   }),

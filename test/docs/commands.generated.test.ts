@@ -3,11 +3,11 @@ import { cpSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
 import { fileFolder } from "../support/file_folder.ts";
-import { trials } from "../support/trials.ts";
+import { cases } from "../support/trials.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Pages whose commands a reader runs from the first to the last. Long runs try those that take ten seconds too. */
-const PAGES = trials(["why.md"], ["why.md", "diff.md", "nulls.md", "report.md", "tutorial.md"]);
+const PAGES = cases(["why.md"], ["why.md", "diff.md", "nulls.md", "report.md", "tutorial.md"]);
 
 const folder = fileFolder();
 

@@ -18,7 +18,6 @@ const STEP_KILLS = trials(2, 20);
 const DAYS = 3;
 /** Lines of the log before results of a run are published, besides one for each file. */
 const RUN_LINES = 8;
-const TIMEOUT_MS = trials(300_000, 1_200_000);
 
 const random = new Seeded();
 const SEED = `SEED=${random.seed}`;
@@ -63,59 +62,53 @@ const oneOf = (moments: readonly Moment[]): Moment => moments[random.below(momen
 const historyOf = (folder: JobFolder) => readHistory(join(folder.path, "journal"), "bars");
 
 describe("a process that is killed", () => {
-  test.each(SINKS)(
-    `at ${CHANCE_KILLS} moments at random leaves each row once: %s`,
-    async (sink) => {
-      using folder = new JobFolder({ sink, top: "log: { level: debug }" });
-      const bars = realBars(2 * CHANCE_KILLS, 2);
-      let sequence = 0;
-      let waiting = 0;
-      for (let count = 0; count < CHANCE_KILLS; count += 1) {
-        folder.addBars(bars[2 * count]!);
-        folder.addBars(bars[2 * count + 1]!);
-        waiting += 2;
-        // Half of the kills come after results are published, whatever has piled up; the last one does.
-        const lineCount = 2 * (RUN_LINES + waiting);
-        const chosen = 1 + random.below(lineCount);
-        const isLast = count === CHANCE_KILLS - 1;
-        await runAndKill(
-          folder,
-          (line, number) => (isLast ? line.includes('"msg":"committed"') : number >= chosen),
-          60 * random.uniform(),
-        );
-        const history = await historyOf(folder);
-        if (history.sequence > sequence) waiting = 0;
-        sequence = history.sequence;
-      }
-      expect(sequence, SEED).toBeGreaterThan(0);
-      expect(await folder.runBuilt(), SEED).toBeNull();
-      expect(await folder.results(), SEED).toEqual(await folder.expected(bars));
-    },
-    TIMEOUT_MS,
-  );
+  test.each(SINKS)(`at ${CHANCE_KILLS} moments at random leaves each row once: %s`, async (sink) => {
+    using folder = new JobFolder({ sink, top: "log: { level: debug }" });
+    const bars = realBars(2 * CHANCE_KILLS, 2);
+    let sequence = 0;
+    let waiting = 0;
+    for (let count = 0; count < CHANCE_KILLS; count += 1) {
+      folder.addBars(bars[2 * count]!);
+      folder.addBars(bars[2 * count + 1]!);
+      waiting += 2;
+      // Half of the kills come after results are published, whatever has piled up; the last one does.
+      const lineCount = 2 * (RUN_LINES + waiting);
+      const chosen = 1 + random.below(lineCount);
+      const isLast = count === CHANCE_KILLS - 1;
+      await runAndKill(
+        folder,
+        (line, number) => (isLast ? line.includes('"msg":"committed"') : number >= chosen),
+        60 * random.uniform(),
+      );
+      const history = await historyOf(folder);
+      if (history.sequence > sequence) waiting = 0;
+      sequence = history.sequence;
+    }
+    expect(sequence, SEED).toBeGreaterThan(0);
+    expect(await folder.runBuilt(), SEED).toBeNull();
+    expect(await folder.results(), SEED).toEqual(await folder.expected(bars));
+  });
 
-  test.each(SINKS)(
-    `at ${STEP_KILLS} moments before results are published and while they are leaves each row once: %s`,
-    async (sink) => {
-      using folder = new JobFolder({ sink });
-      const bars = realBars(STEP_KILLS, DAYS);
-      let pending = 0;
-      for (const [index, text] of bars.entries()) {
-        const isPublishing = index % 4 !== 0;
-        const moment = oneOf(isPublishing ? publishing(sink) : BEFORE);
-        const name = `${SEED} kill ${index}: ${moment.join(" ")}`;
-        folder.addBars(text);
-        const driver = join(import.meta.dirname, "killed_at_step.ts");
-        const child = spawn(process.execPath, [driver, folder.config, ...moment], { stdio: "ignore" });
-        expect((await once(child, "exit"))[1], name).toBe("SIGKILL");
-        const { isPending } = await historyOf(folder);
-        expect(isPending, name).toBe(isPublishing);
-        if (isPending) pending += 1;
-      }
-      expect(pending, "kills between prepared and committed").toBe(STEP_KILLS - Math.ceil(STEP_KILLS / 4));
-      expect(await folder.run(), SEED).toBeNull();
-      expect(await folder.results(), SEED).toEqual(await folder.expected(bars));
-    },
-    TIMEOUT_MS,
-  );
+  test.each(
+    SINKS,
+  )(`at ${STEP_KILLS} moments before results are published and while they are leaves each row once: %s`, async (sink) => {
+    using folder = new JobFolder({ sink });
+    const bars = realBars(STEP_KILLS, DAYS);
+    let pending = 0;
+    for (const [index, text] of bars.entries()) {
+      const isPublishing = index % 4 !== 0;
+      const moment = oneOf(isPublishing ? publishing(sink) : BEFORE);
+      const name = `${SEED} kill ${index}: ${moment.join(" ")}`;
+      folder.addBars(text);
+      const driver = join(import.meta.dirname, "killed_at_step.ts");
+      const child = spawn(process.execPath, [driver, folder.config, ...moment], { stdio: "ignore" });
+      expect((await once(child, "exit"))[1], name).toBe("SIGKILL");
+      const { isPending } = await historyOf(folder);
+      expect(isPending, name).toBe(isPublishing);
+      if (isPending) pending += 1;
+    }
+    expect(pending, "kills between prepared and committed").toBe(STEP_KILLS - Math.ceil(STEP_KILLS / 4));
+    expect(await folder.run(), SEED).toBeNull();
+    expect(await folder.results(), SEED).toEqual(await folder.expected(bars));
+  });
 });

@@ -3,7 +3,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { compile, Engine, type Explanation, type Panel, type Program, readPanel } from "../../src/index.ts";
 import { Seeded } from "../support/seeded.ts";
-import { trials } from "../support/trials.ts";
+import { cases, trials } from "../support/trials.ts";
 
 /**
  * The first cause of a null is one: with another input where `why` says it lies, the cell has that cause there no longer. What
@@ -38,7 +38,7 @@ const dayOf = (value: bigint) => new Date(Number(value) * 86_400_000).toISOStrin
 async function nullCells(program: Program, count: number, random: Seeded): Promise<Cell[]> {
   const names = program.factors.map(({ name }) => name);
   const few = Array.from({ length: FACTORS }, () => names[random.below(names.length)]!);
-  const table = await engine.evaluate(program, panel, { select: trials(few, names) });
+  const table = await engine.evaluate(program, panel, { select: cases(few, names) });
   const [times, symbols] = [table.getChildAt(0)!, table.getChild("symbol")!];
   const withNulls = program.factors.filter(({ name }) => (table.getChild(name)?.nullCount ?? 0) > 0);
   if (withNulls.length === 0) return await nullCells(program, count, random);

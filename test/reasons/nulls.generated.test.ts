@@ -6,7 +6,7 @@ import type { WrittenPlace } from "../../src/reasons/explanation.ts";
 import { panelOf } from "../panels.ts";
 import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
-import { cases, trials } from "../support/trials.ts";
+import { cases, triesAll } from "../support/trials.ts";
 import { partsOf } from "./parts_of.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
@@ -20,7 +20,7 @@ beforeAll(async () => {
     groups: join(examples, "data/sp100_sectors.csv"),
   });
   few = part(bars, 300, 5);
-  panel = trials(few, bars);
+  panel = triesAll ? bars : few;
 });
 afterAll(async () => {
   await engine.close();

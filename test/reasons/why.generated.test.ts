@@ -4,7 +4,7 @@ import type { Vector } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { compile, Engine, type Explanation, type Panel, type Program, readPanel } from "../../src/index.ts";
 import { Seeded } from "../support/seeded.ts";
-import { trials } from "../support/trials.ts";
+import { cases, trials } from "../support/trials.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
 const LINKS = ["null_input", "null_in_window", "null_today", "infinite_input"];
@@ -34,9 +34,9 @@ const dayOf = (value: bigint) => new Date(Number(value) * 86_400_000).toISOStrin
 const ROWS_BEFORE = 20;
 
 /** Factors whose values cells are drawn from: `evaluate` of all of a set takes a second. */
-function drawnFactors(program: Program, random: Seeded): string[] {
+function drawnFactors(program: Program, random: Seeded): readonly string[] {
   const names = program.factors.map(({ name }) => name);
-  return trials(
+  return cases(
     Array.from({ length: 3 }, () => names[random.below(names.length)]!),
     names,
   );

@@ -6,22 +6,21 @@ export const share = Number(process.env["LONG"] ?? 0);
 /** Whether full counts are tried, so that what a few cases may leave out by chance must be there. */
 export const triesAll = share >= 1;
 
-/**
- * What a generated test tries: few cases in `npm test`, as many as a promise asks for in `npm run test:long`. Counts of
- * cases shrink with the share of a long run, but never below the usual one; what is no count is whole in every long run.
- */
-export function trials<T>(usual: T, long: T): T {
-  if (share === 0) return usual;
-  if (typeof usual !== "number" || typeof long !== "number") return long;
-  return Math.max(usual, Math.ceil(long * share)) as T;
+/** How many cases a generated test tries: the usual count in `npm test`, otherwise the share of the full count. */
+export function trials(usual: number, full: number): number {
+  return share === 0 ? usual : Math.ceil(share * full);
 }
 
-/** The cases of a table: the usual ones in `npm test`, all in full counts; the usual and drawn ones in a share of them. */
+/** The cases of a table: the usual ones in `npm test`, all in full counts, and otherwise the share of them, drawn. */
 export function cases<T>(usual: readonly T[], all: readonly T[]): readonly T[] {
-  if (share === 0) return usual;
-  if (triesAll) return all;
+  return share === 0 ? usual : drawn(all, share);
+}
+
+/** A share of a list in its order, drawn by the seed of the tests; all of it by a share of 1. */
+export function drawn<T>(all: readonly T[], part: number): readonly T[] {
   const random = new Seeded();
-  const kept = new Set(usual);
-  for (const wanted = share * all.length; kept.size < wanted; ) kept.add(all[random.below(all.length)]!);
-  return all.filter((one) => kept.has(one));
+  const left = all.map((_, index) => index);
+  const kept = new Set<number>();
+  while (kept.size < part * all.length) kept.add(left.splice(random.below(left.length), 1)[0]!);
+  return all.filter((_, index) => kept.has(index));
 }
