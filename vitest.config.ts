@@ -44,16 +44,19 @@ const sharing = {
     ],
   },
 };
+/** Each file has a process of its own. */
 const whole = {
   extends: true as const,
   test: {
     name: "whole",
-    include: [
-      GENERATED,
-      ...(isLong ? [KILLS, ...drawn(globSync(LONG).sort(), share)] : [`test/${STARTING}/**/*.test.ts`]),
-    ],
-    exclude: [...configDefaults.exclude, ...(isLong ? [] : [LONG])],
+    include: [`test/${STARTING}/**/*.test.ts`],
+    exclude: [...configDefaults.exclude, LONG, GENERATED],
   },
+};
+const generated = { extends: true as const, test: { name: "generated", include: [GENERATED] } };
+const long = {
+  extends: true as const,
+  test: { name: "long", include: [KILLS, ...drawn(globSync(LONG).sort(), share)] },
 };
 
 // Vitest takes its configuration by the default export.
@@ -62,7 +65,7 @@ export default defineConfig({
   test: {
     globalSetup: ["test/support/vitest/built_dist.ts", "test/support/vitest/no_processes_left.ts"],
     setupFiles: ["./test/support/vitest/each_file.ts"],
-    projects: isQuick ? [sharing] : isLong ? [whole] : [sharing, whole],
+    projects: isQuick ? [sharing] : isLong ? [generated, long] : [sharing, whole, generated],
     reporters: ["default", "./test/support/vitest/seconds.ts", "./test/support/vitest/left_out.ts"],
     sequence: { sequencer: SlowFirst },
     // On two cores: files of tests wait for processes and disks for a fifth of their time.

@@ -6,7 +6,7 @@ import { spawnSync } from "node:child_process";
  */
 const seed = Math.floor(Math.random() * 2 ** 31);
 console.log(`SEED=${seed}: generated tests with cases that nobody has seen`);
-const { status } = spawnSync("vitest", ["run", ".generated.test.ts"], {
+const { status } = spawnSync("vitest", ["run", "--project", "generated"], {
   stdio: "inherit",
   env: { ...process.env, SEED: String(seed) },
 });
