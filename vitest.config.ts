@@ -1,7 +1,7 @@
 import { globSync } from "node:fs";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
-import { drawn, share } from "./test/support/trials.ts";
+import { share, spread } from "./test/support/trials.ts";
 import { SlowFirst } from "./test/support/vitest/slow_first.ts";
 
 /**
@@ -56,7 +56,7 @@ const whole = {
 const generated = { extends: true as const, test: { name: "generated", include: [GENERATED] } };
 const long = {
   extends: true as const,
-  test: { name: "long", include: [KILLS, ...drawn(globSync(LONG).sort(), share)] },
+  test: { name: "long", include: [KILLS, ...spread(globSync(LONG).sort())] },
 };
 
 // Vitest takes its configuration by the default export.

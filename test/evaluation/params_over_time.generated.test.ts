@@ -13,7 +13,7 @@ import { trials } from "../support/trials.ts";
  * everything: without the pass propagate_conditions.
  */
 
-const PROGRAMS = trials(4, 1000);
+const PROGRAMS = trials(4, 500);
 
 let engine: Engine;
 const folder = fileFolder();

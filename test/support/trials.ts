@@ -13,14 +13,18 @@ export function trials(usual: number, full: number): number {
 
 /** The cases of a table: the usual ones in `npm test`, all in full counts, and otherwise the share of them, drawn. */
 export function cases<T>(usual: readonly T[], all: readonly T[]): readonly T[] {
-  return share === 0 ? usual : drawn(all, share);
-}
-
-/** A share of a list in its order, drawn by the seed of the tests; all of it by a share of 1. */
-export function drawn<T>(all: readonly T[], part: number): readonly T[] {
+  if (share === 0) return usual;
   const random = new Seeded();
   const left = all.map((_, index) => index);
   const kept = new Set<number>();
-  while (kept.size < part * all.length) kept.add(left.splice(random.below(left.length), 1)[0]!);
+  while (kept.size < share * all.length) kept.add(left.splice(random.below(left.length), 1)[0]!);
   return all.filter((_, index) => kept.has(index));
+}
+
+/** The share of a list of files, one in so many from a drawn one on, so that each room has its part. */
+export function spread<T>(all: readonly T[]): readonly T[] {
+  const first = new Seeded().uniform();
+  return all.filter(
+    (_, index) => Math.floor(index * share + first) < Math.floor((index + 1) * share + first),
+  );
 }

@@ -103,7 +103,7 @@ export const OWN_ROWS: readonly OwnRow[] = [
     expected: "E631; one with memory is enough",
     attempt: async () => {
       await using dask = await startLocalCluster({ workers: 1, memoryLimit: "120MB" });
-      const connect = () => Cluster.connect({ scheduler: dask.address, timeoutSeconds: 40 });
+      const connect = () => Cluster.connect({ scheduler: dask.address, timeoutSeconds: 120 });
       await expect(connect()).rejects.toThrow(
         /^E631 no worker took .*: worker-0 \(memory limit 120 MB\) ended while it took their code(, \d+ times)?\n.*240 MB/,
       );

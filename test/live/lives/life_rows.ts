@@ -241,7 +241,7 @@ export const LIVES: readonly LifeRow[] = [
 export const LIVES_OF_PARAMS: readonly LifeRow[] = [
   {
     name: "params that change now in every push, now after hundreds of rows",
-    lives: trials(2, 500),
+    lives: trials(2, 300),
     bars: NARROW,
     hosts: [["2 threads", "1 thread"]],
     conditions: 0.9,
