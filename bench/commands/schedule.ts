@@ -50,14 +50,6 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .option("--json", "print as JSON")
     .action(runSchedule);
   bench
-    .command("scaling")
-    .description("history of alpha101 on 1, 2, 4 ... threads")
-    .option("--lanes <count>", "instruments", parseCount, 4096)
-    .option("--rows <count>", "times of the panel", parseCount, 256)
-    .option("--threads <count>", "threads at most (default: one per core)", parseCount)
-    .option("--json", "print as JSON")
-    .action(runScaling);
-  bench
     .command("bursts")
     .description("rows of a session that are pushed without awaiting, beside rows one by one, on alpha101")
     .option("--lanes <count>", "instruments", parseCount, 2000)
@@ -148,20 +140,6 @@ async function runSchedule({ threads = threadsOfMachine(), spinUs, json }: Sched
     ["graph", "threads", "nodes", "us a node", "wall ms", "overhead us", "efficiency"],
     costs.map(({ shape, threads: used, nodes, nodeUs, wallMs, overheadUs, efficiency }) => {
       return [shape, used, nodes, nodeUs, figure(wallMs), figure(overheadUs), figure(efficiency)];
-    }),
-  ]);
-}
-
-async function runScaling({ threads = threadsOfMachine(), json, ...size }: ScalingFlags): Promise<void> {
-  const { measureScaling } = await import("../schedule/scaling.ts");
-  const formulas = await benchmarkFormulas();
-  const scaling = await withProgress("scaling", (onProgress) =>
-    measureScaling(formulas, { threads, ...size, onProgress }),
-  );
-  printFigures(json, scaling, [
-    ["threads", "wall ms", "ms a row", "times one thread", "efficiency"],
-    scaling.map(({ threads: used, wallMs, msPerRow, speedup }) => {
-      return [used, figure(wallMs), figure(msPerRow), figure(speedup), figure(speedup / used)];
     }),
   ]);
 }

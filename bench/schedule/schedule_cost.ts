@@ -1,9 +1,9 @@
+import { threadCounts } from "../../src/bench/scaling/thread_counts.ts";
 import { ExecutorPool, type PlanData } from "../../src/execution/executor_pool.ts";
 import type { KernelSet } from "../../src/kernel/memory/kernel_set.ts";
 import { wholeShare } from "../../src/plan/join_plans.ts";
 import type { Plan, PlanNode } from "../../src/plan/plan.ts";
 import { criticalPathWeights } from "../../src/plan/weights.ts";
-import { threadCounts } from "./thread_counts.ts";
 
 /** How the nodes of a measured graph hang together. */
 export type Shape = "independent" | "layers" | "chain";

@@ -6,13 +6,14 @@ import type { CallOrder } from "../schedule/call_order.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import { shownValue } from "../text/argument_kinds.ts";
 import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
-import { createMailboxHeader, Outbox } from "./mailbox.ts";
+import { createMailboxHeader, Outbox, sleepsOf } from "./mailbox.ts";
 import type { OpenPlan } from "./open_plan.ts";
 import { type PlanHost, PlanRecord } from "./plan_record.ts";
 import type { MainToScheduler, PlanData, SchedulerLoopTask, SchedulerToMain } from "./protocol.ts";
 import { executorSpinNs, SPIN_NS_DEFAULT } from "./rings.ts";
 import { settlesWithin } from "./settles_within.ts";
 import { siblingModule, ThreadRefused, Threads } from "./thread_loops.ts";
+import { createTimeSums, type ThreadTimes, timesOf } from "./times/thread_times.ts";
 import type { TraceSink } from "./trace/trace_events.ts";
 import { TraceFeed } from "./trace/trace_feed.ts";
 import { collectGarbage } from "./watch/garbage.ts";
@@ -47,6 +48,8 @@ export interface PoolOptions {
   readonly hang?: HangOptions | false | undefined;
   /** Receives a trace of the threads; without it nothing is recorded. */
   readonly trace?: TraceSink | undefined;
+  /** Whether it notes what the time of its threads goes to (`ExecutorPool.times`). Default false. */
+  readonly notesTimes?: boolean | undefined;
   /**
    * The number of the first call, and of the first run of each plan. Numbers wrap around: tests start just before that.
    */
@@ -84,6 +87,8 @@ export class ExecutorPool {
   readonly #trace: TraceFeed | null;
   readonly #heapWatch: HeapWatch | null;
   readonly #hangWatch: HangWatch | null;
+  readonly #timeSums: Float64Array<SharedArrayBuffer> | null;
+  readonly #schedulerHeader: Int32Array<SharedArrayBuffer>;
   readonly #schedulerPort: MessagePort;
   readonly #scheduler: Outbox<MainToScheduler>;
   readonly #schedulerEnded: Promise<void>;
@@ -149,6 +154,8 @@ export class ExecutorPool {
     this.#firstNumber = options.firstNumber ?? 0;
     this.#nextCall = this.#firstNumber;
     this.#trace = options.trace ? new TraceFeed(options.trace, threads) : null;
+    this.#timeSums = options.notesTimes ? createTimeSums() : null;
+    this.#schedulerHeader = header;
     this.#schedulerPort = port1;
     this.#scheduler = new Outbox({ port: port1, header });
     port1.on("message", (message: SchedulerToMain) => this.#receive(message));
@@ -161,6 +168,7 @@ export class ExecutorPool {
       spinNs,
       cores,
       traceTaken: this.#trace?.taken ?? null,
+      timeSums: this.#timeSums,
     });
     this.#seats = Array.from({ length: threads }, (_, id) => this.#newSeat(id));
   }
@@ -188,6 +196,16 @@ export class ExecutorPool {
   /** True if its threads are lost or ended: nothing can run any more. */
   get isLost(): boolean {
     return this.#failure !== null;
+  }
+
+  /** What the time of its threads went to so far; null unless `notesTimes`. */
+  get times(): ThreadTimes | null {
+    if (!this.#timeSums) return null;
+    const headers = [this.#schedulerHeader, ...this.#seats.map(({ link }) => link.header)];
+    return timesOf(
+      this.#timeSums,
+      headers.reduce((sum, header) => sum + sleepsOf(header), 0),
+    );
   }
 
   /** The order of a new call: behind those of the same priority so far. */

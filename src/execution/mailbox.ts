@@ -4,7 +4,8 @@ import { Signal } from "./rings.ts";
 /** Word indices in the shared header of a mailbox. */
 const SIGNAL = 0;
 const POSTED = 1;
-const HEADER_WORDS = 2;
+const SLEEPS = 2;
+const HEADER_WORDS = 3;
 
 /** What others need to reach a blocking thread: a port for messages, and words to wake it. */
 export interface Mailbox {
@@ -18,7 +19,12 @@ export function createMailboxHeader(): Int32Array<SharedArrayBuffer> {
 
 /** The signal that wakes the owner of the mailbox, for messages or anything else. */
 export function mailboxSignal(header: Int32Array<SharedArrayBuffer>): Signal {
-  return new Signal(header, SIGNAL);
+  return new Signal(header, SIGNAL, SLEEPS);
+}
+
+/** How often the owner of the mailbox went to sleep. */
+export function sleepsOf(header: Int32Array<SharedArrayBuffer>): number {
+  return Atomics.load(header, SLEEPS);
 }
 
 export class Outbox<Message> {

@@ -97,6 +97,8 @@ export interface SchedulerLoopTask {
   readonly cores: number;
   /** Number of trace records that the main thread has taken; null without a trace. */
   readonly traceTaken: Int32Array<SharedArrayBuffer> | null;
+  /** Where `TimesRecorder` sums up; null if nobody asks. */
+  readonly timeSums: Float64Array<SharedArrayBuffer> | null;
 }
 
 /** What every executor needs to run parts of a plan; columns are shared, not copied. */

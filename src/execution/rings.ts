@@ -99,9 +99,13 @@ export class Signal {
   readonly #words: Int32Array<SharedArrayBuffer>;
   readonly #index: number;
 
-  constructor(words: Int32Array<SharedArrayBuffer>, index: number) {
+  /** Counts how often a thread went to sleep; null: nothing does. */
+  readonly #sleepsIndex: number | null;
+
+  constructor(words: Int32Array<SharedArrayBuffer>, index: number, sleepsIndex: number | null = null) {
     this.#words = words;
     this.#index = index;
+    this.#sleepsIndex = sleepsIndex;
   }
 
   /** The current count of raises: read it before looking for work, and pass it to `wait` if there was none. */
@@ -122,6 +126,7 @@ export class Signal {
    */
   wait(seen: number, spinNs = 0, hasNews: (() => boolean) | null = null): void {
     if (spinNs > 0 && this.#spin(seen, spinNs, hasNews)) return;
+    if (this.#sleepsIndex !== null) this.#words[this.#sleepsIndex]!++;
     Atomics.wait(this.#words, this.#index, seen);
   }
 

@@ -22,6 +22,7 @@ import {
   type SchedulerToMain,
 } from "./protocol.ts";
 import { RecordRing, type Signal } from "./rings.ts";
+import { TimesRecorder } from "./times/times_recorder.ts";
 import { TraceRecorder } from "./trace/trace_recorder.ts";
 
 /** Starts the scheduler, which runs until a message stops it: the only task of its thread. */
@@ -54,6 +55,8 @@ class SchedulerThread {
   readonly #executors = new Map<number, Executor>();
   /** Null without a trace, which then costs one test per event. */
   readonly #trace: TraceRecorder | null;
+  /** Null unless somebody asks. */
+  readonly #times: TimesRecorder | null;
   readonly #record = new Int32Array(RUN_WORDS);
   /** The Float32 word of `#record`. */
   readonly #weight = new Float32Array(this.#record.buffer, 4 * RUN_WORD.weight, 1);
@@ -64,7 +67,8 @@ class SchedulerThread {
     this.#scheduler = new Scheduler(task.options);
     this.#inbox = new Inbox(task.mailbox);
     this.#signal = mailboxSignal(task.mailbox.header);
-    const { traceTaken } = task;
+    const { traceTaken, timeSums } = task;
+    this.#times = timeSums && new TimesRecorder(timeSums);
     this.#trace = traceTaken && new TraceRecorder(traceTaken, (records) => this.#sendTrace(records));
   }
 
@@ -77,7 +81,7 @@ class SchedulerThread {
       for (const executor of this.#executors.values()) this.#takeCompletions(executor, events);
       for (let message = this.#inbox.take(); message; message = this.#inbox.take())
         this.#takeMessage(message, events);
-      if (events.length > 0) this.#handle(events);
+      if (events.length > 0) this.#handleTimed(events);
       else if (!this.#isStopping) this.#signal.wait(seen, this.#spinNs());
     }
     this.#trace?.close();
@@ -129,11 +133,19 @@ class SchedulerThread {
         events.push({ kind: "done", executor: id, ticket, ns: nsOf(completed, offset) });
       else events.push({ kind: "failed", executor: id, ticket });
       this.#trace?.noteDone(id, completed, offset);
+      this.#times?.noteDone(id, completed, offset);
     }
+  }
+
+  #handleTimed(events: readonly SchedulerEvent[]): void {
+    const startedAt = performance.now();
+    this.#handle(events);
+    this.#times?.noteHandled(events.length, performance.now() - startedAt);
   }
 
   /** Handles events, and the answers to the resulting steals. */
   #handle(events: readonly SchedulerEvent[]): void {
+    this.#times?.noteEvents(events);
     for (let news = events; news.length > 0; ) {
       const answers: SchedulerEvent[] = [];
       const scheduler = this.#scheduler;
@@ -156,6 +168,7 @@ class SchedulerThread {
       if (executor.isTouched) executor.signal.raise();
       executor.isTouched = false;
     }
+    this.#times?.noteInstructions(instructions);
   }
 
   #release({ executor: id, ticket }: ReleaseInstruction): void {

@@ -1,6 +1,5 @@
 import { describe, expect, test } from "vitest";
 import { measureAblation, VARIANTS } from "../../bench/schedule/ablation.ts";
-import { measureScaling } from "../../bench/schedule/scaling.ts";
 import { equalNodes, measureSchedules } from "../../bench/schedule/schedule_cost.ts";
 import { defaultFormulas } from "../../src/bench/workloads.ts";
 
@@ -31,12 +30,6 @@ describe("graphs of equal nodes", () => {
       expect(efficiency).toBeLessThanOrEqual(1.05);
     }
   });
-});
-
-test("scaling counts threads by powers of two and checks the bits", async () => {
-  const scaling = await measureScaling(few, { threads: 3, lanes: 40, rows: 80, onProgress });
-  expect(scaling.map(({ threads }) => threads)).toEqual([1, 2, 3]);
-  expect(scaling[0]!.speedup).toBe(1);
 });
 
 test("every variant of the ablation keeps the bits", async () => {

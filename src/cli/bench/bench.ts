@@ -15,6 +15,7 @@ import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
 import { addBudget } from "./budget.ts";
 import { addCalibrate } from "./calibrate.ts";
 import { addCompare } from "./compare.ts";
+import { addScaling } from "./scaling.ts";
 
 export function addBench(program: Command): Command {
   // Options belong to the command that they stand behind: some commands below this one have the same ones.
@@ -39,6 +40,7 @@ export function addBench(program: Command): Command {
   addCalibrate(bench);
   addBudget(bench);
   addCompare(bench);
+  addScaling(bench);
   return bench;
 }
 

@@ -1,0 +1,96 @@
+import type { Command } from "commander";
+import type { Scaling } from "../../bench/scaling/scaling.ts";
+import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
+import { THREADS_MAX } from "../../limits.ts";
+import { withProgress } from "../terminal/progress.ts";
+import { print } from "../terminal/terminal.ts";
+import { formatTable } from "../terminal/text_table.ts";
+import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
+
+interface ScalingFlags {
+  readonly live?: true;
+  readonly lanes: number;
+  readonly rows?: number;
+  readonly threads?: number;
+  readonly json?: true;
+}
+
+const ROWS_DEFAULT = { live: 1000, history: 512 };
+
+export function addScaling(bench: Command): void {
+  bench
+    .command("scaling")
+    .description("alpha101 on 1, 2, 4 ... threads: how much faster, and where the rest of their time goes")
+    .option("--live", "one row a call, instead of history in blocks")
+    .option("--lanes <count>", "instruments", parseCountTo(COUNT_MAX), 4096)
+    .option("--rows <count>", "rows of history (default: 512), or live calls (1000)", parseCountTo(COUNT_MAX))
+    .option("--threads <count>", "threads at most (default: one per core)", parseCountTo(THREADS_MAX))
+    .option("--json", "print as JSON")
+    .action(runScaling);
+}
+
+async function runScaling({ lanes, json, ...flags }: ScalingFlags): Promise<void> {
+  const { measureScaling } = await import("../../bench/scaling/scaling.ts");
+  const live = flags.live === true;
+  const rows = flags.rows ?? (live ? ROWS_DEFAULT.live : ROWS_DEFAULT.history);
+  const threads = flags.threads ?? threadsOfMachine();
+  const results = await withProgress("scaling", (onProgress) =>
+    measureScaling({ live, lanes, rows, threads, onProgress }),
+  );
+  print(json ? JSON.stringify(results) : scalingText(results));
+}
+
+function scalingText(results: readonly Scaling[]): string {
+  const kinds = results[0]!.kinds.map(({ kind }) => kind);
+  return [
+    formatTable(
+      ["threads", "ms a row", "p50", "p99", "speed-up", "of ideal", "loops in cache", "from memory"],
+      results.map(({ threads, msPerRow: { mean, p50, p99 }, speedup, ceiling }) => [
+        threads,
+        ...[mean, p50, p99, speedup].map(figure),
+        percent(speedup / threads),
+        ...[ceiling.inCache, ceiling.fromMemory].map(figure),
+      ]),
+    ),
+    formatTable(
+      ["threads", "in parts", "no call", "no ready part", "scheduler", "waking", "between parts"],
+      results.map(({ threads, shares: { running, noRun, noReady, scheduler, waking, taking } }) => [
+        threads,
+        ...[running, noRun, noReady, scheduler, waking, taking].map(percent),
+      ]),
+    ),
+    formatTable(
+      [
+        "threads",
+        "parts a row",
+        "hops",
+        "sleeps",
+        "cores taken",
+        "scheduler busy",
+        "ns an event",
+        "main thread",
+      ],
+      results.map(({ threads, parts, hops, sleeps, switches, schedulerShare, eventNs, mainShare }) => [
+        threads,
+        ...[parts, hops, sleeps, switches].map(figure),
+        percent(schedulerShare),
+        Math.round(eventNs),
+        percent(mainShare),
+      ]),
+    ),
+    formatTable(
+      ["threads", ...kinds.flatMap((kind) => [`${kind}: us a row`, "times one thread's"])],
+      results.map((result) => [
+        result.threads,
+        ...kinds.flatMap((kind) => {
+          const { ns, slower } = result.kinds.find((one) => one.kind === kind)!;
+          return [Math.round(ns / 1000), figure(slower)];
+        }),
+      ]),
+    ),
+  ].join("\n\n");
+}
+
+const figure = (value: number): number => Number(value.toPrecision(3));
+
+const percent = (share: number): string => `${(100 * share).toFixed(1)} %`;
