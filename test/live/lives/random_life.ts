@@ -152,7 +152,7 @@ export class RandomLife {
     await this.#open({
       params: this.#opening,
       symbols: this.#known,
-      groups: { sector: source.sectors },
+      groups: { sector: this.#happens(0.5) ? source.sectors : this.#sectorsOfLater() },
       warmup: this.#panelOf(bars),
       time: TIME,
       spareSymbols:
@@ -454,6 +454,12 @@ export class RandomLife {
     const shown = kind === 1 ? bars.map(ofKnown) : bars;
     const rowCount = kind === 1 ? bars.length * this.#symbolCount : named;
     return { input: shown.length === 1 ? shown[0]! : shown, rowCount };
+  }
+
+  /** Those of symbols that may be added: a warm-up panel has those of its own. */
+  #sectorsOfLater(): BarSource["sectors"] {
+    const { sectors } = this.#habits.bars;
+    return Object.fromEntries(Object.entries(sectors).filter(([symbol]) => !this.#known.includes(symbol)));
   }
 
   /** The bars as a panel of all symbols so far. */
