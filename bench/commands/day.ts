@@ -25,7 +25,7 @@ export function addDay(bench: Command, parseCount: (text: string) => number): vo
     .option("--lanes <count>", "instruments", parseCount, 4096)
     .option("--warm-up <rows>", "rows that the session is opened with", parseCount, 1000)
     .option("--pushes <count>", "pushes of one bar, 60 an hour", parseCount, 1440)
-    .option("--threads <count>", "threads (default: one per core)", parseCount)
+    .option("--threads <count>", "threads (default: one per core, less one from 4 on)", parseCount)
     .option("--select <names>", "only these factors, e.g. alpha001,alpha002", parseNames)
     .option("--json", "print as JSON")
     .action(runDay);

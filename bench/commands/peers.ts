@@ -78,7 +78,7 @@ export function peersText(result: PeersResult): string {
   return [
     `${counted(factors.length, "factor")}, ${counted(lanes, "lane")} x ${counted(rows, "row")}, ${100 * nullShare} % of the bars missing`,
     `all in one run, medians of ${runs}, from bars in memory to results in memory: loading and reading are not counted`,
-    `ours on ${counted(threads, "thread")}, one per core, with compiling the formulas; peers on as many as they take by themselves`,
+    `ours on ${counted(threads, "thread")}, with compiling the formulas; peers on as many as they take by themselves`,
     `machine: ${cpu}, Node ${node}`,
     "",
     ...(lines.length > 0 ? [formatTable(header, lines)] : []),

@@ -45,7 +45,11 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
   bench
     .command("schedule")
     .description("what handing out nodes costs: nodes of 0, 5, 20 and 100 us on real threads")
-    .option("--threads <count>", "executor threads at most (default: one per core)", parseCount)
+    .option(
+      "--threads <count>",
+      "executor threads at most (default: one per core, less one from 4 on)",
+      parseCount,
+    )
     .option("--spin-us <us>", "how long threads look for work before they sleep", parseCount)
     .option("--json", "print as JSON")
     .action(runSchedule);
@@ -54,7 +58,7 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .description("rows of a session that are pushed without awaiting, beside rows one by one, on alpha101")
     .option("--lanes <count>", "instruments", parseCount, 2000)
     .option("--rows <count>", "rows of a burst", parseCount, 100)
-    .option("--threads <count>", "threads (default: one per core)", parseCount)
+    .option("--threads <count>", "threads (default: one per core, less one from 4 on)", parseCount)
     .option("--rounds <count>", "turns", parseCount, 5)
     .option("--json", "print as JSON")
     .action(runBursts);
@@ -65,7 +69,7 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .option("--pushes <count>", "pushes at most", parseCount, 300)
     .option("--every-ms <ms>", "between two pushes", parseCount, 50)
     .option("--histories <count>", "histories of 400 rows", parseCount, 5)
-    .option("--threads <count>", "threads (default: one per core)", parseCount)
+    .option("--threads <count>", "threads (default: one per core, less one from 4 on)", parseCount)
     .option("--json", "print as JSON")
     .action(runBeside);
   bench
@@ -73,7 +77,7 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .description("a push that wants a factor again after many that did not, beside all pushes")
     .option("--lanes <count>", "instruments", parseCount, 512)
     .option("--pushes <count>", "pushes that do not want it", parseCount, 10_000)
-    .option("--threads <count>", "threads (default: one per core)", parseCount)
+    .option("--threads <count>", "threads (default: one per core, less one from 4 on)", parseCount)
     .option("--rounds <count>", "turns", parseCount, 5)
     .option("--json", "print as JSON")
     .action(runRests);
@@ -83,7 +87,7 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .option("--lanes <count>", "instruments", parseCount, 4096)
     .option("--rows <count>", "rows of history", parseCount, 512)
     .option("--calls <count>", "live calls", parseCount, 150)
-    .option("--threads <count>", "threads (default: one per core)", parseCount)
+    .option("--threads <count>", "threads (default: one per core, less one from 4 on)", parseCount)
     .option("--rounds <count>", "turns of each variant", parseCount, 3)
     .option("--json", "print as JSON")
     .action(runAblation);

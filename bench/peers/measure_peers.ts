@@ -50,7 +50,7 @@ export interface PeersResult {
   readonly runs: number;
   readonly nullShare: number;
   readonly factors: readonly string[];
-  /** Threads of ours: one per core. */
+  /** Threads of ours: as many as an engine takes by default. */
   readonly threads: number;
   readonly cpu: string;
   readonly node: string;

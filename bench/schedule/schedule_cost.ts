@@ -6,7 +6,7 @@ import type { Plan, PlanNode } from "../../src/plan/plan.ts";
 import { criticalPathWeights } from "../../src/plan/weights.ts";
 
 /** How the nodes of a measured graph hang together. */
-export type Shape = "independent" | "layers" | "chain";
+export type Shape = "independent" | "layers" | "chain" | "split chain";
 
 /** Graphs of equal nodes. */
 export interface EqualNodes {
@@ -24,6 +24,8 @@ const GRAPHS: readonly EqualNodes[] = [
   { shape: "layers", nodes: 3200, nodeUs: 20 },
   { shape: "layers", nodes: 1280, nodeUs: 100 },
   { shape: "chain", nodes: 500, nodeUs: 0 },
+  { shape: "split chain", nodes: 500, nodeUs: 0 },
+  { shape: "split chain", nodes: 500, nodeUs: 40 },
 ];
 
 /** What scheduling a graph of equal nodes cost. */
@@ -40,10 +42,10 @@ export interface ScheduleCost extends EqualNodes {
 /** Nodes of one layer; each reads two of the layer before. */
 const LAYER_NODES = 64;
 
-/** The nodes of a graph, each of them of one part. */
+/** The nodes of a graph, each of them of one part, those of a split chain of two. */
 export function equalNodes(shape: Shape, count: number, costNs: number): PlanNode[] {
   const inputs = Array.from({ length: count }, (_, id): number[] => {
-    if (shape === "chain") return id === 0 ? [] : [id - 1];
+    if (shape === "chain" || shape === "split chain") return id === 0 ? [] : [id - 1];
     const layer = Math.floor(id / LAYER_NODES) * LAYER_NODES;
     if (shape === "independent" || layer === 0) return [];
     const first = layer - LAYER_NODES + (id % LAYER_NODES);
@@ -60,7 +62,7 @@ export function equalNodes(shape: Shape, count: number, costNs: number): PlanNod
     outputs: [],
     inputs: reads,
     partAxis: "lanes",
-    partCount: 1,
+    partCount: shape === "split chain" ? 2 : 1,
     costNs,
     weight: weights[id]!,
     conditions: null,

@@ -1,6 +1,6 @@
 import { mergedDag } from "../../src/bench/merged_dag.ts";
 import type { Dag } from "../../src/dag/dag.ts";
-import { OVERLAPPING_BLOCKS_MAX } from "../../src/execution/protocol.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../../src/execution/shared/block_slots.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import { keepsRowsUnderWay, type Plan } from "../../src/plan/plan.ts";
 import type { SimulatedNode } from "./simulation.ts";

@@ -1,6 +1,6 @@
 import { builtInRegistry } from "../../operators/index.ts";
 import { formulaSet, graphOf } from "../../src/bench/budget/formula_sets.ts";
-import { OVERLAPPING_BLOCKS_MAX } from "../../src/execution/protocol.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../../src/execution/shared/block_slots.ts";
 import { emitKernels } from "../../src/kernel/compile/compile_kernels.ts";
 import { ROW_SLOTS } from "../../src/live/live_plan.ts";
 import { formPlan } from "../../src/plan/form.ts";

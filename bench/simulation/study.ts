@@ -1,4 +1,4 @@
-import { executorSpinNs } from "../../src/execution/rings.ts";
+import { executorSpinNs } from "../../src/execution/shared/rings.ts";
 import { queueLimits } from "../../src/schedule/queue_limits.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import { POLICIES } from "./orders.ts";

@@ -72,7 +72,7 @@ export const CALLS: readonly ErrorEntry[] = [
     class: "usage",
     title: "An invalid number of threads",
     happened: "threads is no whole number from 1 to 256.",
-    toDo: "Give one; by default there is a thread per core.",
+    toDo: "Give one; by default there is a thread per core, less one from 4 on.",
     example: {
       program: ["await Engine.start({ threads: 0 })"],
       shows: ["E505 threads must be a whole number from 1 to 256, got 0", "  try threads: 2"],

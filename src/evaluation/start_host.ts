@@ -16,7 +16,7 @@ export function defaultMemoryLimit(): number {
 }
 
 export interface HostOptions extends Omit<PoolOptions, "threads"> {
-  /** Executor threads; default: one per available core, at most 256. */
+  /** Executor threads; default: one per available core, less one where there are more than three, at most 256. */
   readonly threads?: number | undefined;
   readonly memoryLimitBytes?: number | undefined;
   /** Default: what one WebAssembly memory holds. */

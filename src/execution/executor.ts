@@ -2,7 +2,6 @@ import { InternalError } from "../errors.ts";
 import type { NodeStart } from "../kernel/run/node_runner.ts";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import { beginLoop } from "./begin_loop.ts";
-import { Inbox, mailboxSignal } from "./mailbox.ts";
 import type { PartRunner } from "./part_runner.ts";
 import { PendingParts } from "./pending_parts.ts";
 import { failureOf } from "./plan_failures.ts";
@@ -22,7 +21,9 @@ import {
   RUN_WORD,
   readBlock,
 } from "./protocol.ts";
-import { RecordRing, type Signal } from "./rings.ts";
+import { Inbox, mailboxSignal } from "./shared/mailbox.ts";
+import { NodeMarks } from "./shared/node_marks.ts";
+import { RecordRing, type Signal } from "./shared/rings.ts";
 import { collectGarbage } from "./watch/garbage.ts";
 
 /**
@@ -87,26 +88,44 @@ class Executor {
   #waitForParts(seen: number): void {
     if (this.#unannouncedCount > 0) this.#announce();
     // Another executor may at any moment complete the inputs of parts that were handed out ahead.
-    const hasNews = this.#pending.count > 0 ? this.#hasOpenPart : null;
+    const hasAhead = this.#pending.count > 0;
     const { waitingCount, unheard, link, spinNs } = this.#task;
     Atomics.store(link.waiting, 0, 1);
     Atomics.add(waitingCount, 0, 1);
     // Another executor may have ended a part and begun the next one, before this one counted as waiting.
     if (Atomics.load(unheard, 0) === 1) this.#schedulerSignal.raise();
-    this.#signal.wait(seen, spinNs, hasNews);
+    this.#signal.wait(seen, spinNs, hasAhead ? this.#hasOpenPart : null, hasAhead ? this.#noteSleep : null);
     Atomics.sub(waitingCount, 0, 1);
     Atomics.store(link.waiting, 0, 0);
   }
 
   readonly #hasOpenPart = () => this.#pending.has(this.#isOpen);
 
+  /** Others wake this thread for the parts that it has ahead only while it says that it sleeps. */
+  readonly #noteSleep = (isAsleep: boolean) => {
+    const { executor, sleeping } = this.#task;
+    const [word, bit] = [executor >> 5, 1 << (executor & 31)];
+    if (isAsleep) Atomics.or(sleeping, word, bit);
+    else Atomics.and(sleeping, word, ~bit);
+  };
+
+  /** A node has ended: wakes executors that sleep and have parts ahead, one of which may wait for it. */
+  #wakeWaiting(): void {
+    const { sleeping, headers } = this.#task;
+    for (let word = 0; word < sleeping.length; word++) {
+      for (let bits = Atomics.load(sleeping, word); bits !== 0; bits &= bits - 1)
+        mailboxSignal(headers[32 * word + 31 - Math.clz32(bits & -bits)]!).raise();
+    }
+  }
+
   /** Takes queued records, then messages: that of a plan is posted before its first part is queued. */
   #takeNews(): void {
     this.#pending.drain();
     for (let message = this.#inbox.take(); message; message = this.#inbox.take()) {
-      if (message.kind === "load")
-        this.#plans.set(message.id, { message, runner: this.#load(message), described: null });
-      else if (message.kind === "release") this.#plans.delete(message.id);
+      if (message.kind === "load") {
+        const marks = new NodeMarks(message.plan.nodes, message.marks);
+        this.#plans.set(message.id, { message, marks, runner: this.#load(message), described: null });
+      } else if (message.kind === "release") this.#plans.delete(message.id);
       else if (message.kind === "collect") collectGarbage();
       else this.#isStopping = true;
     }
@@ -140,12 +159,15 @@ class Executor {
     const block = words[record + 2]!;
     const node = words[record + 3]!;
     const [call, priority] = [words[record + RUN_WORD.call]!, words[record + RUN_WORD.priority]!];
-    const status = this.#runPart(plan, block, node, words[record + 4]!);
+    const part = words[record + 4]!;
+    Atomics.store(this.#task.link.running, 5, ticket);
+    const status = this.#runPart(plan, block, node, part);
     const endedAt = performance.now();
     const ns = Math.round((endedAt - startedAt) * 1e6);
     packDone(this.#done, status, ticket, TIME_ORIGIN_MS + startedAt, ns);
+    // Reported last: a block ends with its last report, and its marks are used again.
+    if (status === PART_STATUS.done && this.#plan(plan).marks.mark(block, node, part)) this.#wakeWaiting();
     this.#completions.push(this.#done);
-    if (status === PART_STATUS.done) noteEnded(this.#plan(plan).message, block, node);
     this.#unannouncedCount++;
     Atomics.store(this.#task.unheard, 0, 1);
     if (this.#isDue(call, endedAt)) this.#announce(endedAt);
@@ -193,11 +215,10 @@ class Executor {
     const { claims, released } = this.#task.link;
     const slot = ticket & (QUEUE_SLOTS - 1);
     if (Atomics.load(claims, slot) !== ticket + 1 || Atomics.load(released, slot) === ticket + 1) return true;
-    const { plan, ended } = this.#plan(words[record + 1]!).message;
+    const { message, marks } = this.#plan(words[record + 1]!);
     const block = words[record + 2]!;
-    for (const input of plan.nodes[words[record + 3]!]!.inputs) {
-      if (plan.nodes[input]!.partCount === 1 && ((Atomics.load(ended, input) - block) | 0) <= 0) return false;
-    }
+    for (const input of message.plan.nodes[words[record + 3]!]!.inputs)
+      if (!marks.isEnded(block, input)) return false;
     return true;
   };
 
@@ -244,17 +265,9 @@ class Executor {
   }
 }
 
-/**
- * Notes that a node of one part has ended; only the scheduler knows that of nodes with several parts. The scheduler has
- * already received this end: if this thread dies, or is suspended until the node has gone further, `released` informs
- * the other executors instead.
- */
-function noteEnded({ plan, ended }: LoadMessage, block: number, node: number): void {
-  if (plan.nodes[node]!.partCount === 1) Atomics.store(ended, node, block + 1);
-}
-
 interface LoadedPlan {
   readonly message: LoadMessage;
+  readonly marks: NodeMarks;
   /** Or the reason why the plan could not be loaded, such as an operator's module that throws in a thread. */
   readonly runner: PartRunner | PartFailure;
   /** The block of the last part. */

@@ -6,12 +6,12 @@ import type { CallOrder } from "../schedule/call_order.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import { shownValue } from "../text/argument_kinds.ts";
 import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
-import { createMailboxHeader, Outbox, sleepsOf } from "./mailbox.ts";
 import type { OpenPlan } from "./open_plan.ts";
 import { type PlanHost, PlanRecord } from "./plan_record.ts";
 import type { MainToScheduler, PlanData, SchedulerLoopTask, SchedulerToMain } from "./protocol.ts";
-import { executorSpinNs, SPIN_NS_DEFAULT } from "./rings.ts";
 import { settlesWithin } from "./settles_within.ts";
+import { createMailboxHeader, Outbox, resetMailbox, sleepsOf } from "./shared/mailbox.ts";
+import { executorSpinNs, SPIN_NS_DEFAULT } from "./shared/rings.ts";
 import { siblingModule, ThreadRefused, Threads } from "./thread_loops.ts";
 import { createTimeSums, type ThreadTimes, timesOf } from "./times/thread_times.ts";
 import type { TraceSink } from "./trace/trace_events.ts";
@@ -21,7 +21,8 @@ import { type HangOptions, HangWatch, type StampedThread } from "./watch/hang_wa
 import { HeapWatch } from "./watch/heap_watch.ts";
 
 export type { OpenPlan } from "./open_plan.ts";
-export { OVERLAPPING_BLOCKS_MAX, type PlanData } from "./protocol.ts";
+export type { PlanData } from "./protocol.ts";
+export { OVERLAPPING_BLOCKS_MAX } from "./shared/block_slots.ts";
 
 /** Longest time for which `close` waits for running parts before it ends their threads. */
 const CLOSE_GRACE_MS = 200;
@@ -139,6 +140,8 @@ export class ExecutorPool {
     this.#seatOptions = {
       runnerUrl: String(runnerUrl ?? siblingModule("./part_runner")),
       schedulerHeader: header,
+      headers: Array.from({ length: threads }, createMailboxHeader),
+      sleeping: new Int32Array(new SharedArrayBuffer(4 * Math.ceil(threads / 32))),
       waitingCount,
       unheard,
       spinNs: executorSpinNs(threads, cores, spinNs),
@@ -302,6 +305,7 @@ export class ExecutorPool {
     else if (!this.#hasStarted) this.#fail("an executor did not start", error);
     else if (this.#barrenLosses > BARREN_LOSSES_MAX)
       this.#fail("executors are lost as soon as they start", error);
+    resetMailbox(seat.link.header);
     if (!this.#failure) this.#seats[seat.id] = this.#newSeat(seat.id);
   }
 

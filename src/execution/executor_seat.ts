@@ -1,6 +1,5 @@
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
-import { createMailboxHeader, Outbox } from "./mailbox.ts";
 import {
   DONE_WORDS,
   type ExecutorLink,
@@ -12,7 +11,8 @@ import {
   RUN_RING_RECORDS,
   RUN_WORDS,
 } from "./protocol.ts";
-import { RecordRing } from "./rings.ts";
+import { Outbox } from "./shared/mailbox.ts";
+import { RecordRing } from "./shared/rings.ts";
 import type { ThreadLoop, Threads } from "./thread_loops.ts";
 import type { StampedThread } from "./watch/hang_watch.ts";
 import type { WatchedThread } from "./watch/heap_watch.ts";
@@ -21,6 +21,8 @@ import type { WatchedThread } from "./watch/heap_watch.ts";
 export interface SeatOptions {
   readonly runnerUrl: string;
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
+  readonly headers: readonly Int32Array<SharedArrayBuffer>[];
+  readonly sleeping: Int32Array<SharedArrayBuffer>;
   readonly waitingCount: Int32Array<SharedArrayBuffer>;
   readonly unheard: Int32Array<SharedArrayBuffer>;
   readonly spinNs: number;
@@ -54,7 +56,7 @@ export class ExecutorSeat implements WatchedThread, StampedThread {
 
   constructor(id: number, threads: Threads, options: SeatOptions, listener: SeatListener) {
     const { port1, port2 } = new MessageChannel();
-    const header = createMailboxHeader();
+    const header = options.headers[id]!;
     this.id = id;
     this.link = {
       runs: RecordRing.create(RUN_WORDS, RUN_RING_RECORDS).memory,
@@ -63,7 +65,7 @@ export class ExecutorSeat implements WatchedThread, StampedThread {
       released: new Int32Array(new SharedArrayBuffer(QUEUE_SLOTS * Int32Array.BYTES_PER_ELEMENT)),
       header,
       waiting: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)),
-      running: new Int32Array(new SharedArrayBuffer(5 * Int32Array.BYTES_PER_ELEMENT)).fill(NO_PLAN, 0, 4),
+      running: new Int32Array(new SharedArrayBuffer(6 * Int32Array.BYTES_PER_ELEMENT)).fill(NO_PLAN, 0, 4),
       loading: new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT)).fill(NO_PLAN),
     };
     this.#port = port1;
@@ -72,11 +74,13 @@ export class ExecutorSeat implements WatchedThread, StampedThread {
     port1.on("message", (message: ExecutorToMain) => this.#receive(message));
     // The scheduler's port keeps the process alive while a run is under way.
     port1.unref();
-    const { runnerUrl, schedulerHeader, waitingCount, unheard, spinNs } = options;
+    const { runnerUrl, schedulerHeader, headers, sleeping, waitingCount, unheard, spinNs } = options;
     const task: ExecutorLoopTask = {
       executor: id,
       runnerUrl,
       schedulerHeader,
+      headers,
+      sleeping,
       waitingCount,
       unheard,
       spinNs,

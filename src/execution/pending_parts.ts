@@ -1,6 +1,6 @@
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import { RUN_WORD, RUN_WORDS } from "./protocol.ts";
-import type { RecordRing } from "./rings.ts";
+import type { RecordRing } from "./shared/rings.ts";
 
 const SLOT_MASK = QUEUE_SLOTS - 1;
 

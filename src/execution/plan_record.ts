@@ -22,8 +22,6 @@ import {
   createNodeStarts,
   type LoadMessage,
   type MainToScheduler,
-  type NodeStarts,
-  OVERLAPPING_BLOCKS_MAX,
   type PartFailure,
   type PlanData,
   sharedDoubles,
@@ -32,6 +30,8 @@ import {
 } from "./protocol.ts";
 import { scheduledNodes } from "./scheduled_nodes.ts";
 import { settlesWithin } from "./settles_within.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "./shared/block_slots.ts";
+import { NodeMarks } from "./shared/node_marks.ts";
 
 /** What a plan needs of its pool. */
 export interface PlanHost {
@@ -66,9 +66,8 @@ export class PlanRecord implements OpenPlan {
   readonly #order: CallOrder;
   readonly #limits: BlockLimits;
   readonly #host: PlanHost;
-  readonly #blockWords = createBlockWords();
-  readonly #starts: NodeStarts;
-  readonly #ended: Int32Array<SharedArrayBuffer>;
+  readonly #shared: Pick<LoadMessage, "blockWords" | "starts" | "marks">;
+  readonly #marks: NodeMarks;
   /** How far each node is current; null for plans without conditions. */
   readonly #catchUp: CatchUp | null;
   /** Numbers wrap around: records carry them as Int32. */
@@ -102,9 +101,9 @@ export class PlanRecord implements OpenPlan {
     this.#host = host;
     const { nodes } = data.plan;
     this.nodeNs = sharedDoubles(nodes.length);
-    this.#starts = createNodeStarts(nodes.length);
-    this.#ended = new Int32Array(new SharedArrayBuffer(nodes.length * Int32Array.BYTES_PER_ELEMENT));
-    this.#ended.fill(firstNumber);
+    this.#marks = NodeMarks.create(nodes, firstNumber);
+    const starts = createNodeStarts(nodes.length);
+    this.#shared = { blockWords: createBlockWords(), starts, marks: this.#marks.words };
     this.#catchUp = nodes.some(({ conditions }) => conditions !== null) ? new CatchUp(data.plan) : null;
   }
 
@@ -206,19 +205,20 @@ export class PlanRecord implements OpenPlan {
   }
 
   loadMessage(): LoadMessage {
-    return {
-      kind: "load",
-      id: this.id,
-      blockWords: this.#blockWords,
-      starts: this.#starts,
-      ended: this.#ended,
-      ...this.#data,
-    };
+    return { kind: "load", id: this.id, ...this.#shared, ...this.#data };
   }
 
   openMessage(executorCount: number): MainToScheduler {
     const queue = queueLimits(this.#data.plan, executorCount);
-    return { kind: "opened", plan: this.id, nodes: scheduledNodes(this.#data), nodeNs: this.nodeNs, queue };
+    const { id: plan, nodeNs } = this;
+    return {
+      kind: "opened",
+      plan,
+      nodes: scheduledNodes(this.#data),
+      nodeNs,
+      queue,
+      marks: this.#marks.words,
+    };
   }
 
   /** Keeps the first failure of a part of a run; the scheduler reports when the run has failed. */
@@ -316,8 +316,9 @@ export class PlanRecord implements OpenPlan {
     };
     this.#underWay.push(run);
     this.#host.noteRun(this);
-    if (selection) writeStarts(this.#starts, number, selection);
-    writeBlock(this.#blockWords, number, { ...block, hasStarts: selection !== null });
+    if (selection) writeStarts(this.#shared.starts, number, selection);
+    this.#marks.clear(number);
+    writeBlock(this.#shared.blockWords, number, { ...block, hasStarts: selection !== null });
     this.#host.tellScheduler({
       kind: "submitted",
       plan: this.id,

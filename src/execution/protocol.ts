@@ -7,7 +7,9 @@ import type { Plan } from "../plan/plan.ts";
 import type { OpenedEvent, RunEnd, RunRequest } from "../schedule/events.ts";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
-import type { Mailbox } from "./mailbox.ts";
+import { BLOCK_SLOT_MASK, BLOCK_SLOTS } from "./shared/block_slots.ts";
+import type { Mailbox } from "./shared/mailbox.ts";
+import type { MarkWords } from "./shared/node_marks.ts";
 
 /**
  * Record scheduler -> executor: run this part. Words: ticket, plan, block, node, part, call, weight as Float32, 1 if it
@@ -30,14 +32,7 @@ export const PART_STATUS = { done: 0, failed: 1 } as const;
  */
 export const RUN_RING_RECORDS = 8 * QUEUE_SLOTS;
 
-/** Most blocks of one plan under way at a time; less than `BLOCK_SLOTS`. */
-export const OVERLAPPING_BLOCKS_MAX = 3;
-
-/**
- * Block `n` is described in group `n mod BLOCK_SLOTS` of the words. A power of two, since block numbers wrap around.
- */
-const BLOCK_SLOTS = 4;
-const BLOCK_SLOT_MASK = BLOCK_SLOTS - 1;
+/** Words that describe a block. */
 const BLOCK_WORDS = 6;
 
 /** The value of a word that names no plan. */
@@ -59,7 +54,7 @@ export interface ExecutorLink {
   readonly waiting: Int32Array<SharedArrayBuffer>;
   /**
    * Plan, block, node and part that the executor began last: the suspect if it is lost. Then the begins and ends of parts
-   * so far: odd while one runs.
+   * so far: odd while one runs. Then its ticket.
    */
   readonly running: Int32Array<SharedArrayBuffer>;
   /** The plan that the executor is loading, else `NO_PLAN`. */
@@ -75,6 +70,9 @@ export interface ExecutorLoopTask {
   readonly mailbox: Mailbox;
   readonly link: ExecutorLink;
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
+  /** Mailbox headers of all executors, and a bit for each that sleeps and has parts ahead of their inputs. */
+  readonly headers: readonly Int32Array<SharedArrayBuffer>[];
+  readonly sleeping: Int32Array<SharedArrayBuffer>;
   /** Number of waiting executors: while it is not 0, every part is reported at once. */
   readonly waitingCount: Int32Array<SharedArrayBuffer>;
   /** 1 while the scheduler may not have been woken for a part that has ended. */
@@ -127,8 +125,7 @@ export interface LoadMessage extends PlanData {
   readonly blockWords: Float64Array<SharedArrayBuffer>;
   /** Where nodes start in runs of a plan with conditions. */
   readonly starts: NodeStarts;
-  /** By node: one more than the last block that a node of one part has ended; block numbers wrap around. */
-  readonly ended: Int32Array<SharedArrayBuffer>;
+  readonly marks: MarkWords;
 }
 
 /**
@@ -169,7 +166,7 @@ export type ExecutorToMain =
     };
 
 export type MainToScheduler =
-  | OpenedEvent
+  | (OpenedEvent & { readonly marks: MarkWords })
   | RunRequest
   | { readonly kind: "cancel"; readonly plan: number; readonly block: number }
   | { readonly kind: "closed"; readonly plan: number }

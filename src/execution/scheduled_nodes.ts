@@ -1,7 +1,8 @@
 import { stateOfNode } from "../kernel/memory/plan_arena.ts";
 import { keepsRowsUnderWay, type PlanNode } from "../plan/plan.ts";
 import type { ScheduledNode } from "../schedule/events.ts";
-import { OVERLAPPING_BLOCKS_MAX, type PlanData } from "./protocol.ts";
+import type { PlanData } from "./protocol.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "./shared/block_slots.ts";
 
 /** What the scheduler needs of the nodes of a plan. */
 export function scheduledNodes(data: PlanData): ScheduledNode[] {

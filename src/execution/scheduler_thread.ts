@@ -9,7 +9,6 @@ import type {
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import { Scheduler } from "../schedule/scheduler.ts";
 import { beginLoop } from "./begin_loop.ts";
-import { Inbox, mailboxSignal } from "./mailbox.ts";
 import {
   DONE_WORDS,
   type ExecutorLink,
@@ -21,7 +20,9 @@ import {
   type SchedulerLoopTask,
   type SchedulerToMain,
 } from "./protocol.ts";
-import { RecordRing, type Signal } from "./rings.ts";
+import { Inbox, mailboxSignal } from "./shared/mailbox.ts";
+import { NodeMarks } from "./shared/node_marks.ts";
+import { RecordRing, type Signal } from "./shared/rings.ts";
 import { TimesRecorder } from "./times/times_recorder.ts";
 import { TraceRecorder } from "./trace/trace_recorder.ts";
 
@@ -53,6 +54,7 @@ class SchedulerThread {
   readonly #inbox: Inbox<MainToScheduler>;
   readonly #signal: Signal;
   readonly #executors = new Map<number, Executor>();
+  readonly #marks = new Map<number, NodeMarks>();
   /** Null without a trace, which then costs one test per event. */
   readonly #trace: TraceRecorder | null;
   /** Null unless somebody asks. */
@@ -95,10 +97,16 @@ class SchedulerThread {
 
   #takeMessage(message: MainToScheduler, events: SchedulerEvent[]): void {
     switch (message.kind) {
+      case "opened":
+        this.#marks.set(message.plan, new NodeMarks(message.nodes, message.marks));
+        events.push(message);
+        break;
+      case "closed":
+        this.#marks.delete(message.plan);
+        events.push(message);
+        break;
       case "submitted":
       case "cancel":
-      case "opened":
-      case "closed":
         events.push(message);
         break;
       case "joined":
@@ -122,7 +130,31 @@ class SchedulerThread {
     this.#executors.delete(id);
     // It will not clear the flag itself any more.
     if (Atomics.exchange(executor.waiting, 0, 0) === 1) Atomics.sub(this.#task.waitingCount, 0, 1);
-    events.push({ kind: "fault", executor: id, running: runningPart(executor.running) });
+    const running = runningPart(executor.running);
+    const ticket = Atomics.load(executor.running, 5);
+    if (running && this.#isEnded(id, ticket, running, events))
+      events.push({ kind: "done", executor: id, ticket, ns: 0 });
+    events.push({ kind: "fault", executor: id, running });
+  }
+
+  /** Whether a lost executor had ended what it ran last, and was lost before it reported that: its marks are completed. */
+  #isEnded(
+    id: number,
+    ticket: number,
+    { plan, block, node, part }: PartId,
+    events: readonly SchedulerEvent[],
+  ): boolean {
+    const isReported = events.some(
+      (event) =>
+        (event.kind === "done" || event.kind === "failed") &&
+        event.executor === id &&
+        event.ticket === ticket,
+    );
+    if (isReported || !this.#scheduler.holds(id, ticket)) return false;
+    const marks = this.#marks.get(plan);
+    if (!marks?.isMarked(block, node, part)) return false;
+    marks.mark(block, node, part);
+    return true;
   }
 
   #takeCompletions({ id, completions, completed }: Executor, events: SchedulerEvent[]): void {
@@ -153,7 +185,8 @@ class SchedulerThread {
       this.#carryOut(instructions, answers);
       news = answers;
     }
-    this.#carryOut(this.#scheduler.runAhead(), []);
+    const ahead = this.#trace ? this.#trace.runAhead(this.#scheduler) : this.#scheduler.runAhead();
+    this.#carryOut(ahead, []);
   }
 
   /** Pushes all parts first, then wakes each executor once. */

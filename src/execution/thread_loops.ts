@@ -1,6 +1,6 @@
 import type { Worker } from "node:worker_threads";
 import { Piscina } from "piscina";
-import type { Mailbox } from "./mailbox.ts";
+import type { Mailbox } from "./shared/mailbox.ts";
 
 type TransferList = NonNullable<NonNullable<Parameters<Piscina["run"]>[1]>["transferList"]>;
 

@@ -24,7 +24,7 @@ export class BlockRun implements ReadyFacts {
   readonly #returned = new Map<number, number[]>();
   /** Parts that were running on a lost executor, as `node:part`. */
   readonly #suspects = new Set<string>();
-  /** Per node, inputs that are handed out and not complete: nodes of one part each. */
+  /** Per node, inputs of which every part is handed out, and not complete. */
   readonly #queuedInputs: Int32Array;
   /** Nodes that have parts to hand out. */
   readonly #ready: Heap<number>;
@@ -33,10 +33,12 @@ export class BlockRun implements ReadyFacts {
    * twice.
    */
   readonly #ahead: Heap<number>;
-  /** Executor and ticket of each node that was handed out ahead. */
-  readonly #aheadExecutors: Int32Array;
+  /** Per part, the executor that got it last, and its ticket if it was handed out ahead. */
+  readonly #executors: Int32Array;
   readonly #aheadTickets: Int32Array;
-  /** Nodes that were handed out ahead and are now ready. */
+  /** Per node, its first parts: those that were handed out ahead and are not released. */
+  readonly #aheadCounts: Int32Array;
+  /** Nodes with parts that were handed out ahead and are now ready. */
   readonly #released: number[] = [];
   readonly #isReady: Uint8Array;
   readonly #sequences: Int32Array;
@@ -60,8 +62,9 @@ export class BlockRun implements ReadyFacts {
     this.#nextPart = new Int32Array(nodeCount);
     this.#usersLeft = new Int32Array(nodeCount);
     this.#queuedInputs = new Int32Array(nodeCount);
-    this.#aheadExecutors = new Int32Array(nodeCount);
-    this.#aheadTickets = new Int32Array(nodeCount);
+    this.#executors = new Int32Array(graph.firstParts[nodeCount]!);
+    this.#aheadTickets = new Int32Array(graph.firstParts[nodeCount]!);
+    this.#aheadCounts = new Int32Array(nodeCount);
     this.#isReady = new Uint8Array(nodeCount);
     this.#sequences = new Int32Array(nodeCount);
     this.#releases = new Int32Array(nodeCount);
@@ -85,6 +88,7 @@ export class BlockRun implements ReadyFacts {
     this.#usersLeft.set(graph.userCounts);
     this.#nextPart.fill(0);
     this.#queuedInputs.fill(0);
+    this.#aheadCounts.fill(0);
     this.#isReady.fill(0);
     this.nodeNs.fill(0);
     this.#returned.clear();
@@ -168,8 +172,8 @@ export class BlockRun implements ReadyFacts {
     this.#next?.cancel();
   }
 
-  /** Hands out a part of `nextNode`. */
-  handOut(): number {
+  /** Hands out a part of `nextNode` to an executor. */
+  handOut(executor: number): number {
     const node = this.nextNode;
     const returned = this.#returned.size > 0 ? this.#returned.get(node)?.pop() : undefined;
     const part = returned ?? this.#nextPart[node]!++;
@@ -178,7 +182,8 @@ export class BlockRun implements ReadyFacts {
       this.#isReady[node] = 0;
     }
     this.#outstandingCount++;
-    if (returned === undefined) this.#noteQueued(node);
+    this.#executors[this.#graph.firstParts[node]! + part] = executor;
+    if (returned === undefined) this.#noteHandedOut(node);
     return part;
   }
 
@@ -186,10 +191,23 @@ export class BlockRun implements ReadyFacts {
   get nextAhead(): number | null {
     if (this.#end !== null) return null;
     for (let node = this.#ahead.peek(); node !== undefined; node = this.#ahead.peek()) {
-      if (this.#waits[node]! > 0 && this.#nextPart[node] === 0) return node;
+      if (this.#waits[node]! > 0 && this.#nextPart[node]! < this.#graph.partCounts[node]!) return node;
       this.#ahead.pop();
     }
     return null;
+  }
+
+  /** The part of `nextAhead` that is handed out next. */
+  nextPart(node: number): number {
+    return this.#nextPart[node]!;
+  }
+
+  /** The executor that has, or had, such a part of the node's heaviest input, which it then reads from its own caches. */
+  nearestExecutor(node: number, part: number): number | null {
+    const { heaviestInputs, firstParts, partCounts } = this.#graph;
+    const input = heaviestInputs[node]!;
+    if (input < 0) return null;
+    return this.#executors[firstParts[input]! + Math.min(part, partCounts[input]! - 1)]!;
   }
 
   /** Skips `nextAhead` until it is ready. */
@@ -197,20 +215,23 @@ export class BlockRun implements ReadyFacts {
     this.#ahead.pop();
   }
 
-  handOutAhead({ executor, ticket }: RunInstruction): void {
-    const node = this.#ahead.pop()!;
-    this.#aheadExecutors[node] = executor;
-    this.#aheadTickets[node] = ticket;
-    this.#nextPart[node] = 1;
+  handOutAhead({ executor, ticket, node, part }: RunInstruction): void {
+    const place = this.#graph.firstParts[node]! + part;
+    this.#executors[place] = executor;
+    this.#aheadTickets[place] = ticket;
+    this.#nextPart[node]!++;
+    this.#aheadCounts[node]!++;
     this.#outstandingCount++;
-    this.#noteQueued(node);
+    this.#noteHandedOut(node);
   }
 
   /** Releases a part that was handed out ahead and is now ready; null if no such part is left. */
   takeReleased(): ReleaseInstruction | null {
-    const node = this.#released.pop();
+    const node = this.#released.at(-1);
     if (node === undefined) return null;
-    return { kind: "release", executor: this.#aheadExecutors[node]!, ticket: this.#aheadTickets[node]! };
+    const place = this.#graph.firstParts[node]! + --this.#aheadCounts[node]!;
+    if (this.#aheadCounts[node] === 0) this.#released.pop();
+    return { kind: "release", executor: this.#executors[place]!, ticket: this.#aheadTickets[place]! };
   }
 
   /** A part is done; the last one completes its node. */
@@ -295,7 +316,7 @@ export class BlockRun implements ReadyFacts {
     const isNeeded = this.#request!.isNeeded;
     for (let i = graph.firstConsumer(node); i < graph.firstConsumer(node + 1); i++) {
       const consumer = graph.consumer(i);
-      if (graph.partCounts[node] === 1 && !isNeeded) this.#queuedInputs[consumer]!--;
+      if (!isNeeded) this.#queuedInputs[consumer]!--;
       // Step 5: the children wait for one input less. Steps 6 and 7: those that wait for none enter the heap.
       if (isNeeded?.[consumer] !== 0) this.#waitForLess(consumer);
     }
@@ -312,14 +333,16 @@ export class BlockRun implements ReadyFacts {
   #waitForLess(node: number): void {
     if (--this.#waits[node]! > 0) this.#tryAhead(node);
     else if (this.#request!.isNeeded?.[node] === 0) this.#passOver(node);
-    else if (this.#hasPartsToHandOut(node)) this.#putReady(node);
-    else if (this.#partsLeft[node]! > 0) this.#released.push(node);
+    else {
+      if (this.#aheadCounts[node]! > 0) this.#released.push(node);
+      if (this.#hasPartsToHandOut(node)) this.#putReady(node);
+    }
   }
 
-  /** The first part of a node is queued: if it is the only one, others may follow it ahead. */
-  #noteQueued(node: number): void {
+  /** A part was handed out for the first time: where it is the node's last, others may follow the node ahead. */
+  #noteHandedOut(node: number): void {
     const graph = this.#graph;
-    if (graph.partCounts[node] !== 1 || this.isPartial) return;
+    if (this.#nextPart[node]! < graph.partCounts[node]! || this.isPartial) return;
     for (let i = graph.firstConsumer(node); i < graph.firstConsumer(node + 1); i++) {
       const consumer = graph.consumer(i);
       this.#queuedInputs[consumer]!++;
@@ -328,7 +351,7 @@ export class BlockRun implements ReadyFacts {
   }
 
   #tryAhead(node: number): void {
-    const isAhead = this.#queuedInputs[node] === this.#waits[node] && this.#graph.partCounts[node] === 1;
+    const isAhead = this.#queuedInputs[node] === this.#waits[node];
     if (isAhead && this.#nextPart[node] === 0) this.#ahead.add(node);
   }
 

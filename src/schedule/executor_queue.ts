@@ -5,6 +5,9 @@ export const QUEUE_SLOTS = 256;
 
 const SLOT_MASK = QUEUE_SLOTS - 1;
 
+/** Parts are handed out ahead while a queue holds fewer than this many parts. */
+const AHEAD_PARTS_MAX = QUEUE_SLOTS / 2;
+
 /** Tickets stay below 2^30: records carry them as Int32. */
 const TICKETS_MAX = 2 ** 30;
 
@@ -40,8 +43,16 @@ export class ExecutorQueue {
     this.executor = executor;
   }
 
-  get isFull(): boolean {
-    return this.partCount === QUEUE_SLOTS;
+  /** The queue with the least value is filled next: idle queues, the last to become idle first, then by work. */
+  get fill(): number {
+    if (this.partCount === QUEUE_SLOTS) return Number.POSITIVE_INFINITY;
+    // Each part counts as at least one ns.
+    return this.runnableCount === 0 ? -1 - this.lastReturn : this.queuedNs + this.partCount;
+  }
+
+  /** Whether it may get parts that wait for their inputs. */
+  get takesAhead(): boolean {
+    return this.partCount < AHEAD_PARTS_MAX && !this.hasStaleRecords;
   }
 
   /** Parts whose inputs the scheduler knows to be complete. */

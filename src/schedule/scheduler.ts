@@ -8,11 +8,11 @@ import type {
   SchedulerEvent,
   StealInstruction,
 } from "./events.ts";
-import { ExecutorQueue, QUEUE_SLOTS } from "./executor_queue.ts";
+import { ExecutorQueue } from "./executor_queue.ts";
 import { LONG_QUEUES, overridden, type QueueLimits, type QueueOverrides } from "./queue_limits.ts";
 import { criticalPathFirst, type ReadyOrder } from "./ready_order.ts";
 import { ScheduledPlan } from "./scheduled_plan.ts";
-import { findSteal } from "./stealing.ts";
+import { findSteal, HAND_OVER_NS } from "./stealing.ts";
 import { Tournament } from "./tournament.ts";
 
 export interface SchedulerOptions extends QueueOverrides {
@@ -46,7 +46,7 @@ export class Scheduler {
   readonly #queues: ExecutorQueue[] = [];
   /** The same queues by executor. */
   readonly #queueOf = new Map<number, ExecutorQueue>();
-  /** By `fillOf`: queues with room for parts of the earliest run, and of later ones. */
+  /** By `ExecutorQueue.fill`: queues with room for parts of the earliest run, and of later ones. */
   #leastFilled = new Tournament(0);
   #leastShort = new Tournament(0);
   /** By all their work: queues that may get parts ahead of their inputs. */
@@ -81,6 +81,11 @@ export class Scheduler {
   /** Parts that an executor has and has not returned. */
   queuedCount(executor: number): number {
     return this.#queueOf.get(executor)?.partCount ?? 0;
+  }
+
+  /** Whether an executor has the part of a ticket and has not returned it. */
+  holds(executor: number, ticket: number): boolean {
+    return (this.#queueOf.get(executor)?.slotOf(ticket) ?? null) !== null;
   }
 
   /** Handles one event and returns the resulting instructions. */
@@ -187,15 +192,14 @@ export class Scheduler {
   }
 
   #noteFill(queue: ExecutorQueue): void {
-    const fill = fillOf(queue);
+    const { fill } = queue;
     const fillIf = (hasRoom: boolean) => (hasRoom ? fill : Number.POSITIVE_INFINITY);
     const { queueNs, partsMin } = this.#limits;
     this.#leastFilled.set(queue.place, fillIf(queue.runnableNs < queueNs || queue.runnableCount < partsMin));
     this.#leastShort.set(queue.place, fillIf(queue.runnableCount < partsMin));
-    const takesAhead = queue.partCount < AHEAD_PARTS_MAX && !queue.hasStaleRecords;
     this.#leastQueued.set(
       queue.place,
-      takesAhead ? queue.queuedNs + queue.partCount : Number.POSITIVE_INFINITY,
+      queue.takesAhead ? queue.queuedNs + queue.partCount : Number.POSITIVE_INFINITY,
     );
   }
 
@@ -289,18 +293,29 @@ export class Scheduler {
     const { costs } = this.#plans.get(run.plan)!;
     for (let node = run.nextAhead; node !== null; node = run.nextAhead) {
       const ns = costs.partNs(node);
-      const least = this.#leastQueued.first;
-      const queue = least === null ? null : this.#queues[least]!;
-      if (queue === null || queue.queuedNs + ns > this.#limits.aheadNs) return false;
       if (ns > AHEAD_NS_MAX) {
         run.leaveOutAhead();
         continue;
       }
-      const instruction = this.#put(run, queue, node, 0, true);
+      const part = run.nextPart(node);
+      const queue = this.#queueAhead(run.nearestExecutor(node, part), ns);
+      if (queue === null) return false;
+      const instruction = this.#put(run, queue, node, part, true);
       run.handOutAhead(instruction);
       instructions.push(instruction);
     }
     return true;
+  }
+
+  /** The queue of the nearest executor, unless another one's is shorter by more than moving costs; null without room. */
+  #queueAhead(nearest: number | null, ns: number): ExecutorQueue | null {
+    const place = this.#leastQueued.first;
+    if (place === null) return null;
+    const least = this.#queues[place]!;
+    const near = nearest === null ? undefined : this.#queueOf.get(nearest);
+    const isNear = near?.takesAhead && near.queuedNs - least.queuedNs <= HAND_OVER_NS;
+    const queue = isNear ? near : least;
+    return queue.queuedNs + ns > this.#limits.aheadNs ? null : queue;
   }
 
   /** Takes back parts of ending runs that may wait for inputs that will never be done. */
@@ -319,7 +334,7 @@ export class Scheduler {
 
   #give(run: BlockRun, queue: ExecutorQueue): RunInstruction {
     const node = run.nextNode;
-    return this.#put(run, queue, node, run.handOut(), false);
+    return this.#put(run, queue, node, run.handOut(queue.executor), false);
   }
 
   #put(run: BlockRun, queue: ExecutorQueue, node: number, part: number, isAhead: boolean): RunInstruction {
@@ -372,9 +387,6 @@ export class Scheduler {
   };
 }
 
-/** Parts are handed out ahead while a queue holds fewer than this many parts. */
-const AHEAD_PARTS_MAX = QUEUE_SLOTS / 2;
-
 /** Longer parts are worth a turn of the scheduler, which then knows better who should run them. */
 const AHEAD_NS_MAX = 200_000;
 
@@ -385,10 +397,3 @@ function stealOf(queue: ExecutorQueue, slot: number, isEnding: boolean): StealIn
 /** Values of a slot in `ExecutorQueue.isAsked`. */
 const ASKED = 1;
 const BEGUN = 2;
-
-/** The queue with the least value is filled next: idle queues, the last to become idle first, then by work. */
-function fillOf(queue: ExecutorQueue): number {
-  if (queue.isFull) return Number.POSITIVE_INFINITY;
-  // Each part counts as at least one ns.
-  return queue.runnableCount === 0 ? -1 - queue.lastReturn : queue.queuedNs + queue.partCount;
-}

@@ -25,7 +25,7 @@ export interface Subject {
 
 export interface VerifyOptions
   extends Pick<EvaluateOptions, "select" | "params" | "paramsByTime" | "from" | "to"> {
-  /** Default: one per available core. */
+  /** Default: as `EngineOptions.threads`. */
   readonly threads?: number;
   /** Default: as an engine's. */
   readonly memoryLimitBytes?: number;

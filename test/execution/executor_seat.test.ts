@@ -3,7 +3,6 @@ import { join } from "node:path";
 import { setTimeout as delay } from "node:timers/promises";
 import { afterEach, beforeEach, expect, test } from "vitest";
 import { ExecutorSeat } from "../../src/execution/executor_seat.ts";
-import { createMailboxHeader, mailboxSignal } from "../../src/execution/mailbox.ts";
 import {
   createBlockWords,
   createNodeStarts,
@@ -16,7 +15,9 @@ import {
   RUN_WORDS,
   writeBlock,
 } from "../../src/execution/protocol.ts";
-import { RecordRing } from "../../src/execution/rings.ts";
+import { createMailboxHeader, mailboxSignal } from "../../src/execution/shared/mailbox.ts";
+import { NodeMarks } from "../../src/execution/shared/node_marks.ts";
+import { RecordRing } from "../../src/execution/shared/rings.ts";
 import { Threads } from "../../src/execution/thread_loops.ts";
 import { fileFolder } from "../support/file_folder.ts";
 import { blockAt, dataOf, smallPlan } from "./small_plan.ts";
@@ -39,6 +40,8 @@ beforeEach(async () => {
     {
       runnerUrl: runnerUrl.href,
       schedulerHeader: createMailboxHeader(),
+      headers: [createMailboxHeader()],
+      sleeping: word(),
       waitingCount: word(),
       unheard: word(),
       spinNs: 0,
@@ -64,8 +67,8 @@ function loadOf(id: number, data: PlanData): LoadMessage {
   const nodeCount = data.plan.nodes.length;
   const blockWords = createBlockWords();
   writeBlock(blockWords, 0, { ...blockAt(0, data.plan.blockRows), hasStarts: false });
-  const ended = new Int32Array(new SharedArrayBuffer(4 * nodeCount));
-  return { kind: "load", id, blockWords, starts: createNodeStarts(nodeCount), ended, ...data };
+  const marks = NodeMarks.create(data.plan.nodes, 0).words;
+  return { kind: "load", id, blockWords, starts: createNodeStarts(nodeCount), marks, ...data };
 }
 
 interface QueuedPart {

@@ -1,3 +1,5 @@
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import workerThreads from "node:worker_threads";
 import { describe, expect, test } from "vitest";
 import { ResourceError } from "../../src/errors.ts";
@@ -84,5 +86,23 @@ test("a part that ends its thread fails its call, and no other, on however many 
     const failing = testPool.runOnce(dataOf(smallPlan(drawn, 2, 12)));
     await expect(failing).rejects.toThrow("E402 the operator exit ended its thread twice in a row");
     await expectUsable(testPool);
+  });
+});
+
+test.each([
+  1, 2, 3,
+])("a part that is marked and was not reported does not run again: %i parts", async (partCount) => {
+  const plan = smallPlan(
+    {
+      a: { operator: "mark_and_exit", reads: ["x"], partCount },
+      b: { operator: "add_one", reads: ["a"], partCount, isOutput: true },
+    },
+    1,
+    3,
+  );
+  await withPool({ threads: 2 }, async ({ runOnce, folder }) => {
+    const [b] = await runOnce(dataOf(plan));
+    expect(bitsOf(b!)).toEqual(bitsOf(waves(3, 1).map((value) => value + 1 + 1)));
+    expect(readFileSync(join(folder, "computed"), "utf8")).toHaveLength(3);
   });
 });

@@ -1,7 +1,7 @@
 import { expect, test } from "vitest";
 import { PendingParts } from "../../src/execution/pending_parts.ts";
 import { RUN_WORD, RUN_WORDS } from "../../src/execution/protocol.ts";
-import { RecordRing } from "../../src/execution/rings.ts";
+import { RecordRing } from "../../src/execution/shared/rings.ts";
 import { QUEUE_SLOTS } from "../../src/schedule/executor_queue.ts";
 
 /** Queues parts that are handed out ahead of their inputs, with their tickets as slots. */

@@ -8,6 +8,8 @@ import { blockAt } from "./small_plan.ts";
 /** A pool over the fixture's runner, and a folder for marks between operators and the test. */
 export interface TestPool {
   readonly pool: ExecutorPool;
+  /** Where operators leave their marks. */
+  readonly folder: string;
   /** Opens a plan, runs it over all rows of its data as one block, closes it, and returns the results. */
   runOnce(data: PlanData): Promise<readonly Float64Array[]>;
   /** Resolves once an operator has left that mark. */
@@ -27,6 +29,7 @@ export async function withPool(
   try {
     await body({
       pool,
+      folder,
       runOnce: async (data) => {
         const open = await pool.open(data);
         try {

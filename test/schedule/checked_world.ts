@@ -26,8 +26,8 @@ export class RunModel {
   readonly isNeeded: Uint8Array | null;
   readonly partsDone = new Set<string>();
   readonly #doneCounts: Int32Array;
-  /** Nodes with at least one part that was handed out. */
-  readonly handedOut = new Set<number>();
+  /** Parts that were handed out. */
+  readonly handedOut = new Set<string>();
   /** Parts that were running on a lost executor. */
   readonly suspects = new Set<string>();
   outstanding = 0;
@@ -285,7 +285,7 @@ export class CheckedWorld {
     for (const earlier of this.#underWay.slice(0, this.#underWay.indexOf(run)))
       expect(this.readyParts(earlier), "parts of earlier calls and blocks go first").toEqual([]);
     const ready = this.readyParts(run);
-    if (instruction.isAhead) this.#expectAhead(run, node, costNs + nsOf(queue));
+    if (instruction.isAhead) this.#expectAhead(run, instruction, costNs / partCount + nsOf(queue));
     else {
       expect(ready, "runnable, neither done nor queued").toContainEqual({ node, part });
       const heaviest = Math.max(...ready.map((other) => run.plan.nodes[other.node]!.weight));
@@ -298,24 +298,23 @@ export class CheckedWorld {
     const { isAhead } = instruction;
     queue.push({ run, instruction, ns: costNs / partCount, isAsked: false, isBegun: false, isAhead });
     run.outstanding++;
-    run.handedOut.add(node);
+    run.handedOut.add(keyOf(node, part));
   }
 
-  /**
-   * Checks that the node waits only for nodes of one part each that are queued, or were until their executor was lost.
-   */
-  #expectAhead(run: RunModel, node: number, queuedNs: number): void {
+  /** Checks that the node waits only for nodes of which every part is queued, or was until its executor was lost. */
+  #expectAhead(run: RunModel, { node, part }: PartId, queuedNs: number): void {
     const { nodes } = run.plan;
-    const isQueued = (one: number) =>
-      this.#allQueued().some((other) => other.run === run && other.instruction.node === one);
+    const isQueued = this.#allQueued().some(
+      ({ run: other, instruction }) =>
+        other === run && instruction.node === node && instruction.part === part,
+    );
     expect(run.isNeeded, "all nodes are run").toBeNull();
-    expect(nodes[node]!.partCount).toBe(1);
-    expect(run.isNodeDone(node) || isQueued(node), "neither done nor queued").toBe(false);
+    expect(run.partsDone.has(keyOf(node, part)) || isQueued, "neither done nor queued").toBe(false);
     expect(run.isFree(node), "the block before is done with it").toBe(true);
     for (const input of nodes[node]!.inputs) {
       if (run.isNodeDone(input)) continue;
-      expect(nodes[input]!.partCount).toBe(1);
-      expect(run.handedOut.has(input)).toBe(true);
+      for (let each = 0; each < nodes[input]!.partCount; each++)
+        expect(run.handedOut.has(keyOf(input, each))).toBe(true);
     }
     expect(queuedNs, "there is room").toBeLessThanOrEqual(AHEAD_SHARE * this.#options.queueNs);
   }

@@ -323,20 +323,46 @@ describe("stealing", () => {
   });
 });
 
+test("a node of several parts is handed out ahead part by part, each where that part of its heaviest input runs", () => {
+  const scheduler = new Scheduler({ isStealing: false });
+  const node = (inputs: number[], partUs: number, partCount = 2) => {
+    return { inputs, partCount, weight: 1, costNs: 1000 * partUs * partCount, moveNs: 0 };
+  };
+  const nodes = [node([], 40), node([], 20, 1), node([0, 1], 50), node([2], 50)];
+  const events = [joined(0), joined(1), { kind: "opened" as const, plan: 0, nodes }, submitted(0)];
+  const first = runs(scheduler.handleAll(events));
+  const ahead = runs(scheduler.runAhead());
+  expect(ahead.map((part) => [part.node, part.part])).toEqual(
+    [2, 3].flatMap((id) => [0, 1].map((part) => [id, part])),
+  );
+  const executorOf = (id: number, part: number) =>
+    [...first, ...ahead].find((each) => each.node === id && each.part === part)!.executor;
+  for (const part of [0, 1])
+    expect([executorOf(2, part), executorOf(3, part)]).toEqual(new Array(2).fill(executorOf(0, part)));
+  const released = scheduler.handleAll(first.map((part) => done(part, 30_000)));
+  expect(released.map(({ kind }) => kind)).toEqual(["release", "release"]);
+  const third = scheduler.handleAll(ahead.slice(0, 2).map((part) => done(part, 50_000)));
+  expect(third.map(({ kind }) => kind)).toEqual(["release", "release"]);
+  const last = scheduler.handleAll(ahead.slice(2).map((part) => done(part, 50_000)));
+  expect(last.map(({ kind }) => kind)).toEqual(["finished"]);
+});
+
 test("a queue has room as long as what it may run is short, though it holds more that it was given ahead", () => {
   const scheduler = new Scheduler({ queueNs: 200_000, queuePartsMin: 1, isStealing: false });
   const node = (inputs: number[], partUs: number, partCount = 1) => {
     return { inputs, partCount, weight: 1000 * partUs, costNs: 1000 * partUs * partCount, moveNs: 0 };
   };
-  // The second node's executor is given the third node ahead. Then the fourth one's parts of 60 us come: those that fill
-  // the first executor to 250 us and the second one to 180, beside the 80 ahead, leave room for one more there.
-  const nodes = [node([], 10), node([], 5), node([0], 80), node([1], 60, 8)];
+  // The second node's executor is given the third node ahead: that of its input has more by 11 us, and moving costs 10. The first one is
+  // given a part of the fourth node. Then the other parts of 60 us come: those that fill
+  // the first executor to 256 us and the second one to 180, beside the 80 ahead, leave room for one more there.
+  const nodes = [node([], 16), node([], 5), node([0], 80), node([1], 60, 8)];
   const events = [joined(0), joined(1), { kind: "opened" as const, plan: 0, nodes }, submitted(0)];
   const [first, second] = runs(scheduler.handleAll(events)).sort((a, b) => a.node - b.node);
-  const [ahead] = runs(scheduler.runAhead());
+  const [ahead, part] = runs(scheduler.runAhead());
   expect(ahead).toMatchObject({ node: 2, executor: second!.executor, isAhead: true });
+  expect(part).toMatchObject({ node: 3, executor: first!.executor, isAhead: true });
   const parts = runs(scheduler.handle(done(second!, 5_000)));
-  expect(parts.map(({ node }) => node)).toEqual(new Array(8).fill(3));
+  expect(parts.map(({ node }) => node)).toEqual(new Array(7).fill(3));
   const count = (executor: number) => parts.filter((part) => part.executor === executor).length;
-  expect([count(first!.executor), count(second!.executor)]).toEqual([4, 4]);
+  expect([1 + count(first!.executor), count(second!.executor)]).toEqual([4, 4]);
 });

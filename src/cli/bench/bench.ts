@@ -26,7 +26,11 @@ export function addBench(program: Command): Command {
     .argument("[name]", "a workload")
     .option("--lanes <count>", "instruments (default: 4096)", parseCountTo(COUNT_MAX))
     .option("--rows <count>", "times of the panel (default: 1024)", parseCountTo(COUNT_MAX))
-    .option("--threads <count>", "executor threads (default: one per core)", parseCountTo(THREADS_MAX))
+    .option(
+      "--threads <count>",
+      "executor threads (default: one per core, less one from 4 on)",
+      parseCountTo(THREADS_MAX),
+    )
     .option("--select <names>", "only these factors, e.g. alpha001,alpha002", (text) =>
       parseSomeNames(text, "factor"),
     )

@@ -36,7 +36,7 @@ export function addBudget(bench: Command): void {
     )
     .option(
       "--threads <counts>",
-      "executor threads (default: one, and one per core)",
+      "executor threads (default: one, and as many as eval takes)",
       parseCountsTo(THREADS_MAX),
     )
     .option("--calls <count>", "calls that are measured in each cell", parseCountTo(COUNT_MAX), 300)

@@ -38,7 +38,11 @@ export function addRunOptions(command: Command): Command {
     .option("--params-by-time <path>", "table with a time column and params: replays history with them")
     .option("--from <time>", "first time of the output; the history before it still counts")
     .option("--to <time>", "last time of the output")
-    .option("--threads <count>", "executor threads (default: one per core)", parseCountTo(THREADS_MAX))
+    .option(
+      "--threads <count>",
+      "executor threads (default: one per core, less one from 4 on)",
+      parseCountTo(THREADS_MAX),
+    )
     .option(
       "--memory-limit <size>",
       "memory for columns, e.g. 4GiB (default: 60 % of the machine's)",

@@ -51,9 +51,23 @@ export class TraceRecorder {
 
   /** Traces `scheduler.handleAll`. All records of a run are sent before its end is reported. */
   handleAll(scheduler: Scheduler, events: readonly SchedulerEvent[]): Instruction[] {
+    return this.#timed(scheduler, events, () => scheduler.handleAll(events));
+  }
+
+  /** Traces `scheduler.runAhead`. */
+  runAhead(scheduler: Scheduler): Instruction[] {
+    return this.#timed(scheduler, [], () => scheduler.runAhead());
+  }
+
+  #timed(
+    scheduler: Scheduler,
+    events: readonly SchedulerEvent[],
+    decide: () => Instruction[],
+  ): Instruction[] {
     const startMs = traceNowMs();
     const startedAt = performance.now();
-    const instructions = scheduler.handleAll(events);
+    const instructions = decide();
+    if (events.length + instructions.length === 0) return instructions;
     const ns = Math.round((performance.now() - startedAt) * 1e6);
     this.#add(TRACE_RECORD.scheduled, startMs, ns, events.length, instructions.length, scheduler.readyCount);
     for (const event of events) if (event.kind === "joined") this.#noteJoined(event.executor);

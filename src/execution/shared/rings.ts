@@ -1,4 +1,4 @@
-import { InternalError } from "../errors.ts";
+import { InternalError } from "../../errors.ts";
 
 const INT32_BYTES = 4;
 /** Reads of a signal between two reads of the clock: about a microsecond. */
@@ -122,12 +122,22 @@ export class Signal {
    * Blocks the thread until the signal has been raised since `seen` was read. Spins for `spinNs` before it sleeps: a
    * sleeping thread takes some microseconds to wake up.
    *
-   * @param hasNews also ends the wait, while the thread spins
+   * @param hasNews also ends the wait, while the thread spins; and before it sleeps, once `noteSleep` has been called
+   * @param noteSleep called before the thread sleeps and after it: whoever makes news raises the signal meanwhile
    */
-  wait(seen: number, spinNs = 0, hasNews: (() => boolean) | null = null): void {
+  wait(
+    seen: number,
+    spinNs = 0,
+    hasNews: (() => boolean) | null = null,
+    noteSleep: ((isAsleep: boolean) => void) | null = null,
+  ): void {
     if (spinNs > 0 && this.#spin(seen, spinNs, hasNews)) return;
-    if (this.#sleepsIndex !== null) this.#words[this.#sleepsIndex]!++;
-    Atomics.wait(this.#words, this.#index, seen);
+    noteSleep?.(true);
+    if (!noteSleep || !hasNews?.()) {
+      if (this.#sleepsIndex !== null) this.#words[this.#sleepsIndex]!++;
+      Atomics.wait(this.#words, this.#index, seen);
+    }
+    noteSleep?.(false);
   }
 
   /** As `wait`, for `ms` at most. */

@@ -1,8 +1,8 @@
 import { once } from "node:events";
 import { Worker } from "node:worker_threads";
 import { describe, expect, test } from "vitest";
-import { InternalError } from "../../src/errors.ts";
-import { RecordRing, Signal } from "../../src/execution/rings.ts";
+import { InternalError } from "../../../src/errors.ts";
+import { RecordRing, Signal } from "../../../src/execution/shared/rings.ts";
 
 describe("RecordRing", () => {
   test("gives records back in order, all at once", () => {
@@ -46,7 +46,7 @@ describe("RecordRing", () => {
     const back = RecordRing.create(2, 16);
     const signals = new Int32Array(new SharedArrayBuffer(8));
     const workerData = { incoming: there.memory, outgoing: back.memory, signals };
-    const worker = new Worker(new URL("./fixtures/ring_echo.ts", import.meta.url), { workerData });
+    const worker = new Worker(new URL("../fixtures/ring_echo.ts", import.meta.url), { workerData });
     const exited = once(worker, "exit");
     const theirs = new Signal(signals, 0);
     const mine = new Signal(signals, 1);

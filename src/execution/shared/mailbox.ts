@@ -17,6 +17,11 @@ export function createMailboxHeader(): Int32Array<SharedArrayBuffer> {
   return new Int32Array(new SharedArrayBuffer(HEADER_WORDS * Int32Array.BYTES_PER_ELEMENT));
 }
 
+/** For another owner: the thread of the one before has exited, with all mail to it. */
+export function resetMailbox(header: Int32Array<SharedArrayBuffer>): void {
+  Atomics.store(header, POSTED, 0);
+}
+
 /** The signal that wakes the owner of the mailbox, for messages or anything else. */
 export function mailboxSignal(header: Int32Array<SharedArrayBuffer>): Signal {
   return new Signal(header, SIGNAL, SLEEPS);
