@@ -64,8 +64,7 @@ export interface EngineOptions {
   /**
    * Work that the scheduler puts into a thread's queue at most while others have room, in ms: from 0, for one or two
    * parts, to 1,000. Short queues leave the choice of the thread open for longer, long ones wake threads less often. It
-   * changes no bit of the results. Default: by the plan, 3 ms, and 20 us while a row of a session is alone on 16
-   * threads or more and takes each of them at most 1.2 ms.
+   * changes no bit of the results. Default: 3.
    */
   readonly queueMs?: number;
   /**

@@ -38,7 +38,6 @@ export function partCosts(nodes: readonly SimulatedNode[], options: SimulationOp
 
 class World {
   readonly #estimates: readonly ScheduledNode[];
-  readonly #queue: Pick<SimulationOptions, "queue">;
   readonly #blocks: number;
   readonly #overlap: number;
   readonly #latencies: Latencies;
@@ -49,8 +48,8 @@ class World {
   readonly #happenings = new Heap<Happening>(
     (a, b) => a.time - b.time || a.rank - b.rank || a.sequence - b.sequence,
   );
-  /** Nodes of one part that have ended, as `block:node`. */
-  readonly #ended = new Set<string>();
+  /** How many parts of a node have ended, by `block:node`. */
+  readonly #endedParts = new Map<string, number>();
   #sequence = 0;
   #now = 0;
   #submittedCount = 0;
@@ -62,7 +61,6 @@ class World {
     const { executors, blocks = 1, overlap = OVERLAP_DEFAULT, scheduler = {} } = options;
     const { schedulerTime = { kind: "measured", factor: 1 } } = options;
     this.#estimates = options.estimates ?? nodes;
-    this.#queue = options.queue ? { queue: options.queue } : {};
     this.#blocks = blocks;
     this.#overlap = overlap;
     this.#latencies = { ...LATENCIES_DEFAULT, ...options.latencies };
@@ -74,7 +72,7 @@ class World {
   run(): Simulation {
     this.#scheduler.prepare([
       ...this.#executors.map(({ id }) => ({ kind: "joined" as const, executor: id })),
-      { kind: "opened", plan: 0, nodes: this.#estimates, ...this.#queue },
+      { kind: "opened", plan: 0, nodes: this.#estimates },
     ]);
     for (let block = 0; block < Math.min(this.#overlap, this.#blocks); block++) this.#submit(0);
     this.#lookAt(0);
@@ -108,7 +106,7 @@ class World {
     // Whatever is visible by then it sees when it has done what it does.
     if (busyUntil > this.#now) return;
     // Of the time that waking it takes, the time until the news is visible has passed.
-    this.#lookAt(this.#now + this.#wakeNs(busyUntil) - this.#latencies.busyNs);
+    this.#lookAt(this.#now + (this.#wakeNs(busyUntil) - this.#latencies.busyNs));
   }
 
   /** Until a thread sees what it is sent now, if it has had nothing to do for so long. */
@@ -182,7 +180,7 @@ class World {
     const visible = this.#now + this.#latencies.busyNs;
     this.#scheduler.post({ kind: "done", executor: executor.id, ticket, ns }, visible);
     executor.noteDone();
-    this.#noteEnded(block, node);
+    this.#notePartEnded(block, node);
     this.#startNext(executor);
   }
 
@@ -195,17 +193,19 @@ class World {
   /** True if what a part reads that was handed out ahead is done. */
   #isOpen({ block, node }: RunInstruction): boolean {
     return this.#estimates[node]!.inputs.every((input) => {
-      return this.#estimates[input]!.partCount > 1 || this.#ended.has(`${block}:${input}`);
+      return this.#endedParts.get(`${block}:${input}`) === this.#estimates[input]!.partCount;
     });
   }
 
-  /** Executors that wait for the node look for it. */
-  #noteEnded(block: number, node: number): void {
-    if (this.#estimates[node]!.partCount > 1) return;
-    this.#ended.add(`${block}:${node}`);
+  /** Executors that wait for the node see that its last part has ended: those that sleep are woken. */
+  #notePartEnded(block: number, node: number): void {
+    const key = `${block}:${node}`;
+    const count = 1 + (this.#endedParts.get(key) ?? 0);
+    this.#endedParts.set(key, count);
+    if (count < this.#estimates[node]!.partCount) return;
     for (const other of this.#executors) {
       if (other.running || other.queue.length === 0) continue;
-      this.#at(this.#now + this.#latencies.busyNs, RANK.arrives, () => this.#startNext(other));
+      this.#at(this.#now + this.#wakeNs(other.idleSince), RANK.arrives, () => this.#startNext(other));
     }
   }
 }

@@ -1,5 +1,4 @@
 import type { ScheduledNode } from "../../src/schedule/events.ts";
-import type { QueueLimits } from "../../src/schedule/queue_limits.ts";
 import type { SchedulerOptions } from "../../src/schedule/scheduler.ts";
 
 /** A node of a graph whose schedule is simulated. */
@@ -16,8 +15,6 @@ export interface SimulationOptions {
   /** Blocks that may be under way at a time. Default 3, as in the engine. */
   readonly overlap?: number;
   readonly scheduler?: SchedulerOptions;
-  /** The queues that the plan asks for. Default: long ones. */
-  readonly queue?: QueueLimits;
   /** What the scheduler knows of the nodes. Default: the truth, without the noise. */
   readonly estimates?: readonly ScheduledNode[];
   readonly latencies?: Partial<Latencies>;

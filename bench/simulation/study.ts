@@ -1,5 +1,4 @@
 import { executorSpinNs } from "../../src/execution/shared/rings.ts";
-import { queueLimits } from "../../src/schedule/queue_limits.ts";
 import { type Figures, figuresOf } from "./figures.ts";
 import { POLICIES } from "./orders.ts";
 import { RANDOM_GRAPHS, randomGraph } from "./random_graphs.ts";
@@ -75,8 +74,7 @@ export function runStudy(study: StudyOptions): Study {
 }
 
 function simulationOptions(study: StudyOptions, nodes: readonly SimulatedNode[]): SimulationOptions {
-  const { executors, blocks, blockRows, noise, seed, isStealing, schedulerNs, queueNs, queuePartsMin } =
-    study;
+  const { executors, blocks, noise, seed, isStealing, schedulerNs, queueNs, queuePartsMin } = study;
   const { spinNs = executorSpinNs(executors, executors), wakeNs = LATENCIES_DEFAULT.wakeNs } = study;
   const policy = POLICIES.find(({ name }) => name === study.order)!;
   return {
@@ -86,7 +84,6 @@ function simulationOptions(study: StudyOptions, nodes: readonly SimulatedNode[])
     seed,
     latencies: { spinNs, wakeNs },
     scheduler: { order: policy.order(seed), isStealing, queueNs, queuePartsMin },
-    queue: queueLimits({ blockRows, nodes }, executors),
     estimates: policy.hasWeights ? nodes : nodes.map((node) => ({ ...node, weight: 0 })),
     schedulerTime:
       schedulerNs === undefined

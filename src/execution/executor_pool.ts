@@ -191,7 +191,7 @@ export class ExecutorPool {
     this.#trace?.noteOpened(plan.id, data.plan);
     // Posted to every executor before the scheduler, so that no part arrives before its plan.
     for (const seat of this.#ready) seat.post(load);
-    this.#scheduler.post(plan.openMessage(this.#seats.length));
+    this.#scheduler.post(plan.openMessage());
     this.#plans.set(plan.id, plan);
     return plan;
   }

@@ -5,7 +5,6 @@ import { CatchUp, type NodeSelection, runsWhole } from "../plan/catch_up.ts";
 import { generationsOf } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import type { RunEnd } from "../schedule/events.ts";
-import { queueLimits } from "../schedule/queue_limits.ts";
 import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
 import type { BlockRunOptions, OpenPlan } from "./open_plan.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
@@ -208,15 +207,13 @@ export class PlanRecord implements OpenPlan {
     return { kind: "load", id: this.id, ...this.#shared, ...this.#data };
   }
 
-  openMessage(executorCount: number): MainToScheduler {
-    const queue = queueLimits(this.#data.plan, executorCount);
+  openMessage(): MainToScheduler {
     const { id: plan, nodeNs } = this;
     return {
       kind: "opened",
       plan,
       nodes: scheduledNodes(this.#data),
       nodeNs,
-      queue,
       marks: this.#marks.words,
     };
   }

@@ -33,8 +33,9 @@ export class BlockRun implements ReadyFacts {
    * twice.
    */
   readonly #ahead: Heap<number>;
-  /** Per part, the executor that got it last, and its ticket if it was handed out ahead. */
+  /** Per part, the executor that got it last; and those that it was handed out to ahead, with its ticket there. */
   readonly #executors: Int32Array;
+  readonly #aheadExecutors: Int32Array;
   readonly #aheadTickets: Int32Array;
   /** Per node, its first parts: those that were handed out ahead and are not released. */
   readonly #aheadCounts: Int32Array;
@@ -63,6 +64,7 @@ export class BlockRun implements ReadyFacts {
     this.#usersLeft = new Int32Array(nodeCount);
     this.#queuedInputs = new Int32Array(nodeCount);
     this.#executors = new Int32Array(graph.firstParts[nodeCount]!);
+    this.#aheadExecutors = new Int32Array(graph.firstParts[nodeCount]!);
     this.#aheadTickets = new Int32Array(graph.firstParts[nodeCount]!);
     this.#aheadCounts = new Int32Array(nodeCount);
     this.#isReady = new Uint8Array(nodeCount);
@@ -218,6 +220,7 @@ export class BlockRun implements ReadyFacts {
   handOutAhead({ executor, ticket, node, part }: RunInstruction): void {
     const place = this.#graph.firstParts[node]! + part;
     this.#executors[place] = executor;
+    this.#aheadExecutors[place] = executor;
     this.#aheadTickets[place] = ticket;
     this.#nextPart[node]!++;
     this.#aheadCounts[node]!++;
@@ -231,7 +234,7 @@ export class BlockRun implements ReadyFacts {
     if (node === undefined) return null;
     const place = this.#graph.firstParts[node]! + --this.#aheadCounts[node]!;
     if (this.#aheadCounts[node] === 0) this.#released.pop();
-    return { kind: "release", executor: this.#executors[place]!, ticket: this.#aheadTickets[place]! };
+    return { kind: "release", executor: this.#aheadExecutors[place]!, ticket: this.#aheadTickets[place]! };
   }
 
   /** A part is done; the last one completes its node. */

@@ -1,5 +1,4 @@
 import type { CallOrder } from "./call_order.ts";
-import type { QueueLimits } from "./queue_limits.ts";
 
 /** What the scheduler needs of one graph node. */
 export interface ScheduledNode {
@@ -34,8 +33,6 @@ export interface OpenedEvent {
   readonly nodes: readonly ScheduledNode[];
   /** Receives the measured ns of each node, summed over its parts and over runs that have ended. */
   readonly nodeNs?: Float64Array;
-  /** The queues that are best while it runs. Default: long ones. */
-  readonly queue?: QueueLimits;
 }
 
 export type SchedulerEvent =

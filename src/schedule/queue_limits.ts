@@ -8,58 +8,25 @@ export interface QueueLimits {
   readonly aheadNs: number;
 }
 
-const AHEAD_NS = 1_500_000;
-
 /**
  * Many short parts, which saves wake-ups, and few long ones, which would block heavier nodes: the running part, and one
- * more, so that an executor does not idle until the scheduler learns that it is done.
+ * more, so that an executor does not idle until the scheduler learns that it is done. Of those that wait for inputs few:
+ * they are bound to their executor until the scheduler learns that they may run.
  */
-export const LONG_QUEUES: QueueLimits = {
-  queueNs: 3_000_000,
-  partsMin: 2,
-  aheadNs: AHEAD_NS,
-};
+const QUEUE_LIMITS: QueueLimits = { queueNs: 3_000_000, partsMin: 2, aheadNs: 250_000 };
 
-/** A part is given away when an executor is about to need one: the scheduler then knows best who is free. */
-const SHORT_QUEUES: QueueLimits = { queueNs: 20_000, partsMin: 1, aheadNs: AHEAD_NS };
-
-/** With fewer executors the scheduler has no core of its own, and waking threads costs more than a better choice gains. */
-const SHORT_EXECUTORS_MIN = 16;
-
-/** Longer blocks give every executor work in abundance, of which a queue should hold some. */
-const SHORT_SHARE_NS_MAX = 1_200_000;
-
-/**
- * The queues for a plan while one run of it is all there is to do: short for single rows that keep many executors busy
- * for a short while. In simulated rows of the published sets they save 3 % with 16 and 32 executors, at most 20 %; they
- * change nothing where the longest path decides, and cost up to 40 % in history and where executors have more work.
- */
-export function queueLimits(plan: QueuedPlan, executorCount: number): QueueLimits {
-  const shareNs = plan.nodes.reduce((sum, { costNs }) => sum + costNs, 0) / executorCount;
-  const isShort =
-    plan.blockRows === 1 && executorCount >= SHORT_EXECUTORS_MIN && shareNs <= SHORT_SHARE_NS_MAX;
-  return isShort ? SHORT_QUEUES : LONG_QUEUES;
-}
-
-/** What the choice depends on. */
-export interface QueuedPlan {
-  /** Rows of the largest block. */
-  readonly blockRows: number;
-  readonly nodes: readonly { readonly costNs: number }[];
-}
-
-/** Limits that hold instead of those of the plans. */
+/** Limits that hold instead of these. */
 export interface QueueOverrides {
-  /** Work that a queue should hold, in ns; half of it ahead of its inputs. */
+  /** Work that a queue should hold, in ns; parts ahead of their inputs up to half of it. */
   readonly queueNs?: number | undefined;
   /** Least number of parts that a queue should hold, however long they are. */
   readonly queuePartsMin?: number | undefined;
 }
 
-export function overridden(limits: QueueLimits, { queueNs, queuePartsMin }: QueueOverrides): QueueLimits {
+export function queueLimits({ queueNs, queuePartsMin }: QueueOverrides): QueueLimits {
   return {
-    queueNs: queueNs ?? limits.queueNs,
-    partsMin: queuePartsMin ?? limits.partsMin,
-    aheadNs: queueNs === undefined ? limits.aheadNs : queueNs / 2,
+    queueNs: queueNs ?? QUEUE_LIMITS.queueNs,
+    partsMin: queuePartsMin ?? QUEUE_LIMITS.partsMin,
+    aheadNs: queueNs === undefined ? QUEUE_LIMITS.aheadNs : queueNs / 2,
   };
 }

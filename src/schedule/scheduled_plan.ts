@@ -2,7 +2,6 @@ import { BlockRun } from "./block_run.ts";
 import type { OpenedEvent, RunRequest } from "./events.ts";
 import { MeasuredCosts } from "./measured_costs.ts";
 import { NodeGraph } from "./node_graph.ts";
-import { LONG_QUEUES, type QueueLimits } from "./queue_limits.ts";
 import type { ReadyOrder } from "./ready_order.ts";
 
 /** An open plan: its graph, the costs of its nodes, and its runs under way. */
@@ -10,7 +9,6 @@ export class ScheduledPlan {
   readonly id: number;
   readonly graph: NodeGraph;
   readonly costs: MeasuredCosts;
-  readonly queue: QueueLimits;
   readonly #order: ReadyOrder;
   readonly #nodeNs: Float64Array | undefined;
   /** Runs that have not ended, in block order. */
@@ -18,9 +16,8 @@ export class ScheduledPlan {
   /** Ended runs, reused for the next blocks: a live session allocates nothing per row. */
   readonly #idle: BlockRun[] = [];
 
-  constructor({ plan, nodes, nodeNs, queue = LONG_QUEUES }: OpenedEvent, order: ReadyOrder) {
+  constructor({ plan, nodes, nodeNs }: OpenedEvent, order: ReadyOrder) {
     this.id = plan;
-    this.queue = queue;
     this.graph = new NodeGraph(nodes);
     this.costs = new MeasuredCosts(this.graph);
     this.#order = order;

@@ -9,7 +9,7 @@ import type {
   StealInstruction,
 } from "./events.ts";
 import { ExecutorQueue } from "./executor_queue.ts";
-import { LONG_QUEUES, overridden, type QueueLimits, type QueueOverrides } from "./queue_limits.ts";
+import { type QueueLimits, type QueueOverrides, queueLimits } from "./queue_limits.ts";
 import { criticalPathFirst, type ReadyOrder } from "./ready_order.ts";
 import { ScheduledPlan } from "./scheduled_plan.ts";
 import { findSteal, HAND_OVER_NS } from "./stealing.ts";
@@ -36,10 +36,7 @@ export interface SchedulerOptions extends QueueOverrides {
  * completes; a batch of events costs O(runs under way + executors) on top.
  */
 export class Scheduler {
-  readonly #overrides: QueueOverrides;
-  /** What the runs under way want, and what holds. */
-  #wanted: QueueLimits = LONG_QUEUES;
-  #limits: QueueLimits;
+  readonly #limits: QueueLimits;
   readonly #order: ReadyOrder;
   readonly #isStealing: boolean;
   readonly #isRunningAhead: boolean;
@@ -60,8 +57,7 @@ export class Scheduler {
 
   constructor(options: SchedulerOptions = {}) {
     const { order = criticalPathFirst, isStealing = true, isRunningAhead = true } = options;
-    this.#overrides = options;
-    this.#limits = overridden(LONG_QUEUES, options);
+    this.#limits = queueLimits(options);
     this.#order = order;
     this.#isStealing = isStealing;
     this.#isRunningAhead = isRunningAhead;
@@ -97,7 +93,6 @@ export class Scheduler {
   handleAll(events: readonly SchedulerEvent[]): Instruction[] {
     const instructions: Instruction[] = [];
     for (const event of events) this.#take(event, instructions);
-    this.#limitQueues();
     this.#release(instructions);
     this.#handOut(instructions);
     this.#takeBackAhead(instructions);
@@ -178,17 +173,6 @@ export class Scheduler {
       queue.place = place;
       this.#noteFill(queue);
     });
-  }
-
-  /** Several runs together have work in abundance: queues are long. */
-  #limitQueues(): void {
-    const [first, second] = this.#underWay;
-    if (!first) return;
-    const limits = second ? LONG_QUEUES : this.#plans.get(first.plan)!.queue;
-    if (limits.queueNs === this.#wanted.queueNs) return;
-    this.#wanted = limits;
-    this.#limits = overridden(limits, this.#overrides);
-    for (const queue of this.#queues) this.#noteFill(queue);
   }
 
   #noteFill(queue: ExecutorQueue): void {
