@@ -86,15 +86,19 @@ class Executor {
   }
 
   #waitForParts(seen: number): void {
-    if (this.#unannouncedCount > 0) this.#announce();
-    // Another executor may at any moment complete the inputs of parts that were handed out ahead.
-    const hasAhead = this.#pending.count > 0;
     const { waitingCount, unheard, link, spinNs } = this.#task;
+    // Another executor may at any moment end the inputs of parts that this one has ahead: the scheduler need not know.
+    const hasAhead = this.#pending.count > 0;
+    if (hasAhead && this.#signal.spin(seen, spinNs, this.#hasOpenPart)) return;
+    if (this.#unannouncedCount > 0) this.#announce();
     Atomics.store(link.waiting, 0, 1);
     Atomics.add(waitingCount, 0, 1);
     // Another executor may have ended a part and begun the next one, before this one counted as waiting.
     if (Atomics.load(unheard, 0) === 1) this.#schedulerSignal.raise();
-    this.#signal.wait(seen, spinNs, hasAhead ? this.#hasOpenPart : null, hasAhead ? this.#noteSleep : null);
+    if (hasAhead) this.#noteSleep(true);
+    if (!hasAhead) this.#signal.wait(seen, spinNs);
+    else if (!this.#hasOpenPart()) this.#signal.wait(seen);
+    if (hasAhead) this.#noteSleep(false);
     Atomics.sub(waitingCount, 0, 1);
     Atomics.store(link.waiting, 0, 0);
   }
@@ -102,12 +106,12 @@ class Executor {
   readonly #hasOpenPart = () => this.#pending.has(this.#isOpen);
 
   /** Others wake this thread for the parts that it has ahead only while it says that it sleeps. */
-  readonly #noteSleep = (isAsleep: boolean) => {
+  #noteSleep(isAsleep: boolean): void {
     const { executor, sleeping } = this.#task;
     const [word, bit] = [executor >> 5, 1 << (executor & 31)];
     if (isAsleep) Atomics.or(sleeping, word, bit);
     else Atomics.and(sleeping, word, ~bit);
-  };
+  }
 
   /** A node has ended: wakes executors that sleep and have parts ahead, one of which may wait for it. */
   #wakeWaiting(): void {

@@ -121,23 +121,11 @@ export class Signal {
   /**
    * Blocks the thread until the signal has been raised since `seen` was read. Spins for `spinNs` before it sleeps: a
    * sleeping thread takes some microseconds to wake up.
-   *
-   * @param hasNews also ends the wait, while the thread spins; and before it sleeps, once `noteSleep` has been called
-   * @param noteSleep called before the thread sleeps and after it: whoever makes news raises the signal meanwhile
    */
-  wait(
-    seen: number,
-    spinNs = 0,
-    hasNews: (() => boolean) | null = null,
-    noteSleep: ((isAsleep: boolean) => void) | null = null,
-  ): void {
-    if (spinNs > 0 && this.#spin(seen, spinNs, hasNews)) return;
-    noteSleep?.(true);
-    if (!noteSleep || !hasNews?.()) {
-      if (this.#sleepsIndex !== null) this.#words[this.#sleepsIndex]!++;
-      Atomics.wait(this.#words, this.#index, seen);
-    }
-    noteSleep?.(false);
+  wait(seen: number, spinNs = 0): void {
+    if (spinNs > 0 && this.spin(seen, spinNs)) return;
+    if (this.#sleepsIndex !== null) this.#words[this.#sleepsIndex]!++;
+    Atomics.wait(this.#words, this.#index, seen);
   }
 
   /** As `wait`, for `ms` at most. */
@@ -145,7 +133,8 @@ export class Signal {
     Atomics.wait(this.#words, this.#index, seen, ms);
   }
 
-  #spin(seen: number, spinNs: number, hasNews: (() => boolean) | null): boolean {
+  /** Looks for a raise since `seen`, or for other news, for so long; false if there was none. */
+  spin(seen: number, spinNs: number, hasNews: (() => boolean) | null = null): boolean {
     const end = performance.now() + spinNs / 1e6;
     do {
       for (let look = 0; look < SPIN_LOOKS; look++) {
