@@ -132,7 +132,7 @@ export async function measureSchedules(
   return costs;
 }
 
-export function dataOf(nodes: readonly PlanNode[]): PlanData {
+function dataOf(nodes: readonly PlanNode[]): PlanData {
   const plan: Plan = {
     laneCount: 1,
     blockRows: 1,
