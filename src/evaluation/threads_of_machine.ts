@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { THREADS_MAX } from "../limits.ts";
 
-/** From so many cores on, one is left to the scheduler's thread and the main thread. */
+/** With more cores, one is left to the scheduler's thread and the main thread. */
 const SHARED_CORES_MAX = 3;
 
 /**

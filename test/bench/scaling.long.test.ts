@@ -1,5 +1,6 @@
 import { expect, test } from "vitest";
-import { EXECUTOR_TIMES, measureScaling } from "../../src/bench/scaling/scaling.ts";
+import { measureScaling } from "../../src/bench/scaling/scaling.ts";
+import { EXECUTOR_TIMES } from "../../src/execution/times/thread_times.ts";
 
 test.each([
   true,

@@ -21,7 +21,7 @@ export function cases<T>(usual: readonly T[], all: readonly T[]): readonly T[] {
   return all.filter((_, index) => kept.has(index));
 }
 
-/** The share of a list of files, one in so many from a drawn one on, so that each room has its part. */
+/** The share of a list of files, evenly spaced from a drawn one on, so that each room has its part. */
 export function spread<T>(all: readonly T[]): readonly T[] {
   const first = new Seeded().uniform();
   return all.filter(

@@ -3,7 +3,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { Worker } from "node:worker_threads";
 import type { CeilingLoop } from "./ceiling_loop.ts";
 
-/** How many threads' work a machine does with so many threads that never wait for each other. */
+/** How many times the work of one thread a machine does, with threads that never wait for each other. */
 export interface Ceiling {
   /** Over 16 KiB a thread, which the first cache of a core holds. */
   readonly inCache: number;
@@ -32,7 +32,7 @@ async function speedup(threads: number, count: number): Promise<number> {
   return together.reduce((sum, ns) => sum + alone / ns, 0);
 }
 
-/** ns of a round in each of so many threads at the same time. */
+/** ns of a round in each of these threads at the same time. */
 async function roundNs(threads: number, count: number): Promise<number[]> {
   const go = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
   const url = new URL(`./ceiling_loop${import.meta.url.slice(-3)}`, import.meta.url);

@@ -1,6 +1,6 @@
 import { parentPort, workerData } from "node:worker_threads";
 
-/** What a thread of `measureCeiling` is given: it adds up so many numbers, again and again, while `go` is 1. */
+/** What a thread of `measureCeiling` is given: it adds up `count` numbers, again and again, while `go` is 1. */
 export interface CeilingLoop {
   readonly count: number;
   readonly go: Int32Array<SharedArrayBuffer>;

@@ -2,7 +2,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Evaluation } from "../../evaluation/evaluation.ts";
 import { runBlocks } from "../../evaluation/run_blocks.ts";
 import { startHost } from "../../evaluation/start_host.ts";
-import type { ThreadTimes } from "../../execution/times/thread_times.ts";
+import { EXECUTOR_TIMES, type ExecutorTime, type ThreadTimes } from "../../execution/times/thread_times.ts";
 import { machineMemoryBytes } from "../../limits.ts";
 import type { Panel } from "../../panel.ts";
 import type { NodeKind } from "../../plan/plan.ts";
@@ -25,7 +25,7 @@ export interface ScalingOptions {
   readonly onProgress: (done: number, total: number) => void;
 }
 
-/** How much faster alpha101 gets with so many threads, and where the rest of their time goes. */
+/** How much faster alpha101 gets with more threads, and where the rest of their time goes. */
 export interface Scaling {
   readonly threads: number;
   /** Times of rows; in history those of blocks, divided by their rows. */
@@ -51,9 +51,6 @@ export interface Scaling {
   readonly kinds: readonly { readonly kind: NodeKind; readonly ns: number; readonly slower: number }[];
 }
 
-export const EXECUTOR_TIMES = ["running", "noRun", "noReady", "scheduler", "waking", "taking"] as const;
-export type ExecutorTime = (typeof EXECUTOR_TIMES)[number];
-
 /** How often history is run, after one more time while V8 compiles. */
 const PASSES = 3;
 /** Calls before those that are measured, while V8 compiles and costs are measured. */
@@ -77,7 +74,7 @@ export async function measureScaling(options: ScalingOptions): Promise<Scaling[]
   return results;
 }
 
-/** Live rows come from a panel of so many, again and again. */
+/** Live rows are those of a panel of this length, again and again. */
 const PANEL_ROWS = 512;
 
 interface Measured {

@@ -72,7 +72,7 @@ export class NodeMarks {
   }
 }
 
-/** The bits of so many parts, of a word at most. */
+/** The bits of this number of parts, of a word at most. */
 function allOf(partCount: number): number {
   return partCount >= BITS ? -1 : ((1 << partCount) - 1) | 0;
 }

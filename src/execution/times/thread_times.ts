@@ -29,13 +29,12 @@ export interface ThreadTimes {
   readonly sleeps: number;
 }
 
+/** What an executor's time goes to. */
+export const EXECUTOR_TIMES = ["running", "noRun", "noReady", "scheduler", "waking", "taking"] as const;
+export type ExecutorTime = (typeof EXECUTOR_TIMES)[number];
+
 const SUMMED = [
-  "running",
-  "noRun",
-  "noReady",
-  "scheduler",
-  "waking",
-  "taking",
+  ...EXECUTOR_TIMES,
   "handling",
   "underWay",
   "events",
