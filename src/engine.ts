@@ -46,7 +46,10 @@ import { checkMemoryLimit, parseByteSize } from "./text/byte_size.ts";
 import { checkedOptions, type OptionKinds } from "./text/option_kinds.ts";
 
 export interface EngineOptions {
-  /** Executor threads, at most 256; default: one per available core, less one where there are more than three. */
+  /**
+   * Executor threads, at most 256; of more than there are available cores, that many start. Default: one per available
+   * core, less one where there are more than three.
+   */
   readonly threads?: number;
   /**
    * Memory for columns, operator state, results and the panels under evaluation, e.g. `"4GiB"` or a number of bytes;

@@ -1,6 +1,5 @@
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { startHost } from "../evaluation/start_host.ts";
-import { threadsOfMachine } from "../evaluation/threads_of_machine.ts";
 import { machineMemoryBytes } from "../limits.ts";
 import type { Panel } from "../panel.ts";
 import { measureConditions } from "./conditions.ts";
@@ -169,13 +168,13 @@ export async function runWorkload(
   }: { repetition?: Repetition; onProgress?: OnProgress } = {},
 ): Promise<BenchResult> {
   const options = { ...workload.defaults, ...given };
-  const { lanes = LANES_DEFAULT, rows = ROWS_DEFAULT, threads = threadsOfMachine() } = options;
+  const { lanes = LANES_DEFAULT, rows = ROWS_DEFAULT } = options;
   const { nulls: nullShare = NULLS_DEFAULT, calls = CALLS_DEFAULT } = options;
   const panel = syntheticPanel({ lanes, rows, nullShare });
-  const host = await startHost({ threads, memoryLimitBytes: machineMemoryBytes() });
+  const host = await startHost({ threads: options.threads, memoryLimitBytes: machineMemoryBytes() });
   try {
     const measured = await workload.measure({ host, panel, options, calls, repetition, onProgress });
-    const shape = { workload: workload.name, lanes, threads, nullShare };
+    const shape = { workload: workload.name, lanes, threads: host.threads, nullShare };
     return benchResult({ ...shape, rows: workload.takes.includes("calls") ? calls : rows }, measured);
   } finally {
     await host.pool.close();

@@ -6,7 +6,7 @@ import type { EngineHost } from "./evaluation.ts";
 import { MemoryBudget } from "./memory/memory_budget.ts";
 import type { MemoryThresholds } from "./memory/thresholds.ts";
 import { chooseCosts } from "./stored_costs.ts";
-import { threadsOfMachine } from "./threads_of_machine.ts";
+import { threadsOfMachine, threadsStarted } from "./threads_of_machine.ts";
 
 const MEMORY_SHARE_DEFAULT = 0.6;
 
@@ -16,7 +16,10 @@ export function defaultMemoryLimit(): number {
 }
 
 export interface HostOptions extends Omit<PoolOptions, "threads"> {
-  /** Executor threads; default: one per available core, less one where there are more than three, at most 256. */
+  /**
+   * Executor threads, at most 256; of more than there are available cores, that many start. Default: one per available
+   * core, less one where there are more than three.
+   */
   readonly threads?: number | undefined;
   readonly memoryLimitBytes?: number | undefined;
   /** Default: what one WebAssembly memory holds. */
@@ -42,8 +45,9 @@ export async function startHost(options: HostOptions = {}): Promise<EngineHost> 
     engineDigest,
     ...rest
   } = options;
-  const { threads = threadsOfMachine() } = rest;
-  checkThreads(threads);
+  const { threads: asked = threadsOfMachine() } = rest;
+  checkThreads(asked);
+  const threads = threadsStarted(asked, rest.cores);
   const budget = new MemoryBudget(memoryLimitBytes, { thresholds, threads, arenaBytesMax });
   const model = costs ?? (await chooseCosts()).model;
   const heapMebibytesMax = rest.heapMebibytesMax ?? heapMebibytes(memoryLimitBytes, threads);

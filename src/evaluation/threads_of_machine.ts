@@ -11,3 +11,8 @@ const SHARED_CORES_MAX = 3;
 export function threadsOfMachine(cores = availableParallelism()): number {
   return Math.min(cores > SHARED_CORES_MAX ? cores - 1 : cores, THREADS_MAX);
 }
+
+/** Threads that are started of those asked for: more than cores would only take them from each other. */
+export function threadsStarted(asked: number, cores = availableParallelism()): number {
+  return Math.min(asked, cores);
+}

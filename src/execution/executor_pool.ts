@@ -43,6 +43,8 @@ export interface PoolOptions {
   readonly schedule?: Pick<SchedulerOptions, "queueNs" | "isStealing" | "isRunningAhead">;
   /** Longest time for which threads spin before they sleep, in ns. */
   readonly spinNs?: number;
+  /** Cores for them; default: those that this process may use. */
+  readonly cores?: number | undefined;
   /** Largest JavaScript heap of a thread in MiB; a thread that exceeds it is replaced. Default: Node's limit. */
   readonly heapMebibytesMax?: number;
   /** What to do about parts that hang; false: nothing. */
@@ -132,9 +134,9 @@ export class ExecutorPool {
 
   private constructor(options: PoolOptions) {
     const { threads, runnerUrl, schedule = {}, spinNs = SPIN_NS_DEFAULT } = options;
+    const { cores = availableParallelism() } = options;
     const header = createMailboxHeader();
     const { port1, port2 } = new MessageChannel();
-    const cores = availableParallelism();
     const waitingCount = sharedWord();
     const unheard = sharedWord();
     this.#seatOptions = {

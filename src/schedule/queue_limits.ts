@@ -13,7 +13,7 @@ export interface QueueLimits {
  * more, so that an executor does not idle until the scheduler learns that it is done. Of those that wait for inputs few:
  * they are bound to their executor until the scheduler learns that they may run.
  */
-const QUEUE_LIMITS: QueueLimits = { queueNs: 3_000_000, partsMin: 2, aheadNs: 250_000 };
+const QUEUE_LIMITS: QueueLimits = { queueNs: 3_000_000, partsMin: 2, aheadNs: 750_000 };
 
 /** Limits that hold instead of these. */
 export interface QueueOverrides {

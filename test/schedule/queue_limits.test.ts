@@ -5,15 +5,15 @@ import { Scheduler, type SchedulerOptions } from "../../src/schedule/scheduler.t
 
 test("limits are overridden one at a time, that of parts ahead with that of all", () => {
   const usual = queueLimits({});
-  expect(usual).toEqual({ queueNs: 3e6, partsMin: 2, aheadNs: 250_000 });
+  expect(usual).toEqual({ queueNs: 3e6, partsMin: 2, aheadNs: 750_000 });
   expect(queueLimits({ queueNs: 0 })).toEqual({ ...usual, queueNs: 0, aheadNs: 0 });
   expect(queueLimits({ queuePartsMin: 3 })).toEqual({ ...usual, partsMin: 3 });
 });
 
 describe("the scheduler fills queues", () => {
   /** Independent nodes of 10 us, and one that reads all of them. */
-  const nodes = Array.from({ length: 41 }, (_, node): ScheduledNode => {
-    const inputs = node === 40 ? Array.from({ length: 40 }, (__, input) => input) : [];
+  const nodes = Array.from({ length: 81 }, (_, node): ScheduledNode => {
+    const inputs = node === 80 ? Array.from({ length: 80 }, (__, input) => input) : [];
     return { inputs, partCount: 1, weight: 10_000, costNs: 10_000, moveNs: 0 };
   });
 
@@ -29,12 +29,12 @@ describe("the scheduler fills queues", () => {
 
   test("up to 3 ms, or what its options say", () => {
     expect(given({ queueNs: 50_000 })).toEqual([5, 0]);
-    expect(given({ queueNs: 3e6 })).toEqual([40, 1]);
+    expect(given({ queueNs: 3e6 })).toEqual([80, 1]);
   });
 
   test("with parts ahead of their inputs while there is little in them", () => {
-    expect(given({})).toEqual([40, 0]);
-    expect(given({ queueNs: 820_000 })).toEqual([40, 1]);
-    expect(given({ queueNs: 819_999 })).toEqual([40, 0]);
+    expect(given({})).toEqual([80, 0]);
+    expect(given({ queueNs: 1_620_000 })).toEqual([80, 1]);
+    expect(given({ queueNs: 1_619_999 })).toEqual([80, 0]);
   });
 });

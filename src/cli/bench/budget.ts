@@ -2,7 +2,7 @@ import { mkdir, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { BudgetResult } from "../../bench/budget/budget.ts";
-import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
+import { threadsOfMachine, threadsStarted } from "../../evaluation/threads_of_machine.ts";
 import { writing } from "../../files/writing.ts";
 import { THREADS_MAX } from "../../limits.ts";
 import { parseSomeNames } from "../terminal/formula_file.ts";
@@ -53,7 +53,9 @@ async function runBudget(
   const { measureBudget } = await import("../../bench/budget/budget.ts");
   const { FORMULA_SETS_DEFAULT } = await import("../../bench/budget/formula_sets.ts");
   const { budgetPage, FIGURES } = await import("../../pages/budget/budget_page.ts");
-  const { formulas = FORMULA_SETS_DEFAULT, threads = [...new Set([1, threadsOfMachine()])] } = flags;
+  const { formulas = FORMULA_SETS_DEFAULT } = flags;
+  const asked = flags.threads ?? [1, threadsOfMachine()];
+  const threads = [...new Set(asked.map((count) => threadsStarted(count)))];
   const path = join(out, name ?? `budget-${new Date().toISOString().slice(0, 19).replace(/[-:]/g, "")}`);
   // What takes minutes should not fail at its end.
   await writing(out, () => mkdir(out, { recursive: true }));

@@ -1,6 +1,6 @@
-import { availableParallelism } from "node:os";
 import type { Command } from "commander";
 import type { Scaling } from "../../bench/scaling/scaling.ts";
+import { threadsStarted } from "../../evaluation/threads_of_machine.ts";
 import { THREADS_MAX } from "../../limits.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
@@ -33,7 +33,7 @@ async function runScaling({ lanes, json, ...flags }: ScalingFlags): Promise<void
   const { measureScaling } = await import("../../bench/scaling/scaling.ts");
   const live = flags.live === true;
   const rows = flags.rows ?? (live ? ROWS_DEFAULT.live : ROWS_DEFAULT.history);
-  const threads = flags.threads ?? Math.min(availableParallelism(), THREADS_MAX);
+  const threads = threadsStarted(flags.threads ?? THREADS_MAX);
   const results = await withProgress("scaling", (onProgress) =>
     measureScaling({ live, lanes, rows, threads, onProgress }),
   );

@@ -109,8 +109,8 @@ export type Opened = Extract<TraceEvent, { kind: "opened" }>;
 export const HOSTS: Readonly<Record<string, (opened: Opened[]) => Promise<EngineHost>>> = {
   "1 thread": () => startHost({ threads: 1 }),
   "2 threads": () => startHost({ threads: 2 }),
-  "3 threads": () => startHost({ threads: 3 }),
-  "4 threads": () => startHost({ threads: 4 }),
+  "3 threads": () => startHost({ threads: 3, cores: 3 }),
+  "4 threads": () => startHost({ threads: 4, cores: 4 }),
   // Less than some random programs need; hardly a factor alone needs more.
   "small memories": () => startHost({ threads: 2, arenaBytesMax: 2 ** 17 }),
   "memories of 1 MiB": () => startHost({ threads: 2, arenaBytesMax: 2 ** 20 }),
