@@ -34,9 +34,6 @@ export const QUEUE_MS_MAX = 1000;
 /** Most diagnostics of one source; the search for mistakes ends there. */
 export const DIAGNOSTICS_MAX = 100;
 
-/** Most instruments for which statistics across the row have code: numbers derived from their count fit a double. */
-export const STATISTIC_LANES_MAX = 2 ** 16;
-
 /** Memory of the machine, or of the container that this process runs in, which may have less. */
 export function machineMemoryBytes(): number {
   return Math.min(totalmem(), process.constrainedMemory() || Number.POSITIVE_INFINITY);

@@ -94,7 +94,7 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   }
   const lastBlockRow = header.getFloat64(16, true);
   for (const arena of data.arenas) {
-    // Those of the checkpoint are of its own kernels: with another number of threads rows may be split otherwise.
+    // Those of the checkpoint are of its own kernels: a processor without fused multiplication has others.
     writeConstants(arena.memory, arena.kernels.constants);
     stampParts(arena, lastBlockRow);
   }

@@ -235,7 +235,6 @@ export function readBlock(words: Float64Array, number: number): DescribedBlock {
     generation: words[first + 2]!,
     inputRow: words[first + 3]!,
     outputRow: words[first + 4]!,
-    run: number,
     hasStarts: words[first + 5] === 1,
   };
 }

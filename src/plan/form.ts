@@ -8,7 +8,6 @@ import type { PlanPass } from "./passes.ts";
 import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
 import { ALL_ROWS, type Retention, RetentionSweep } from "./retention.ts";
 import { splitNodes } from "./split_nodes.ts";
-import { chooseSplitRows, hasRowParts } from "./split_rows.ts";
 import { COLUMN_COST_NS, cellCostNs } from "./task_cost.ts";
 import { criticalPathWeights } from "./weights.ts";
 
@@ -75,12 +74,7 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
     blockRows,
     undoRows: undoBlocks * blockRows,
   });
-  const areSplittable = drafts.map(({ kind }, id) => {
-    // A node that catches up runs several rows; parts over lanes share what they know of one.
-    if (kind !== "rows" || retention.replayRows[id]! > 0) return false;
-    return hasRowParts(dag.tasks[clusters[id - 1]![0]!] as CallTask, laneCount);
-  });
-  const nodes = formNodes(drafts, areSplittable, retention, shape, outputs);
+  const nodes = formNodes(drafts, retention, shape, outputs);
   return { laneCount, blockRows, undoBlocks, rowBytes, tasks, columns, columnBytes, nodes, outputs };
 }
 
@@ -147,42 +141,26 @@ function draftNodes(
   return drafts;
 }
 
-/** The drafts, and the number of parts of each. */
-function splitDrafts(
-  drafts: readonly NodeDraft[],
-  areSplittable: readonly boolean[],
-  shape: PlanShape,
-): { readonly draft: NodeDraft; readonly partCount: number }[] {
-  if (!isOn("split_nodes", shape)) return drafts.map((draft) => ({ draft, partCount: 1 }));
-  const rows = drafts.map((draft, id) => ({ ...draft, isSplittable: areSplittable[id]! }));
-  const isSplit = chooseSplitRows(rows, splitNodes(drafts, shape), shape);
-  const split = drafts.map((draft, id): NodeDraft => {
-    return isSplit[id] ? { ...draft, partAxis: "lanes" } : draft;
-  });
-  return splitNodes(split, shape).map((partCount, id) => ({ draft: split[id]!, partCount }));
-}
-
 function formNodes(
   drafts: readonly NodeDraft[],
-  areSplittable: readonly boolean[],
   { catchUpRows, replayRows }: Retention,
   shape: PlanShape,
   outputs: Plan["outputs"],
 ): PlanNode[] {
   const inputs = drafts.map((draft) => draft.inputs);
   const costsNs = drafts.map(({ costNs }) => costNs);
-  const splits = splitDrafts(drafts, areSplittable, shape);
-  const partsNs = splits.map(({ partCount }, id) => costsNs[id]! / partCount);
+  const partCounts = isOn("split_nodes", shape) ? splitNodes(drafts, shape) : drafts.map(() => 1);
+  const partsNs = costsNs.map((costNs, id) => costNs / (partCounts[id] as number));
   const weights = isOn("critical_path_weights", shape)
     ? criticalPathWeights(partsNs, inputs)
     : drafts.map(() => 0);
-  return splits.map(({ draft, partCount }, id): PlanNode => {
+  return drafts.map((draft, id): PlanNode => {
     const own = new Set(draft.columns);
     return {
       ...draft,
       id,
       outputs: outputs.flatMap(({ column }, index) => (own.has(column) ? [index] : [])),
-      partCount,
+      partCount: partCounts[id] as number,
       weight: weights[id] as number,
       catchUpRows: catchUpRows[id] as number | null,
       replayRows: replayRows[id] as number,

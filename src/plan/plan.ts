@@ -61,11 +61,7 @@ export interface PlanNode {
   readonly outputs: readonly number[];
   /** Ids of the nodes whose columns it reads, each once, ascending. */
   readonly inputs: readonly number[];
-  /**
-   * Breakdown: the work on a block is split along this axis into `partCount` parts that run in parallel. Where a `rows`
-   * node is split over lanes, its parts share what they know of the row: each summarises a share of it for all, and
-   * computes its lanes.
-   */
+  /** Breakdown: the work on a block is split along this axis into `partCount` parts that run in parallel. */
   readonly partAxis: "lanes" | "rows";
   readonly partCount: number;
   /** Estimated ns of the whole node for a full block. */

@@ -2,7 +2,7 @@ import type { PlanNode } from "./plan.ts";
 import { criticalPathWeights } from "./weights.ts";
 
 /** Least duration of a part: much longer than handing it out, short against a call. */
-export const PART_NS_MIN = 60_000;
+const PART_NS_MIN = 60_000;
 
 /**
  * Where whole nodes keep all executors busy, parts last at least this share of an executor's work: each part loads the
@@ -46,8 +46,8 @@ export type NodeToSplit = Pick<PlanNode, "costNs" | "partAxis" | "inputs">;
  * shortest path. With up to 90 executors they never are: those run 1.5 parts of 60 us in a microsecond.
  * Hazards: parts must write different cache lines, and each its own share of every column: `partRange` of the kernels
  * splits between whole lines. State is kept per lane, so the split must not change while the plan is open.
- * Misses: a live block of one row cannot be split over rows, unless the row is split over lanes (`split_rows.ts`); costs
- * are estimates of the whole node, not of its parts.
+ * Misses: a live block of one row cannot be split over rows, and work is not split within a row; costs are estimates of
+ * the whole node, not of its parts.
  *
  * @param nodes in topological order
  * @returns the number of parts of each node

@@ -54,6 +54,19 @@ describe("a checkpoint", () => {
     });
   });
 
+  test("leaves the constants of the kernels, which those of another processor need not have", async () => {
+    await withPool({ threads: 1 }, async ({ pool }) => {
+      const other = data();
+      const { kernels, ...arena } = other.arenas[0]!;
+      const open = await pool.open({
+        ...other,
+        arenas: [{ ...arena, kernels: { ...kernels, constants: [7n] } }],
+      });
+      open.restore(await checkpointAfterThree(pool));
+      expect(new BigUint64Array(arena.memory.buffer)[0]).toBe(7n);
+    });
+  });
+
   test("that is damaged is refused, and the plan stays as it was", async () => {
     await withPool({ threads: 1 }, async ({ pool }) => {
       const checkpoint = await checkpointAfterThree(pool);

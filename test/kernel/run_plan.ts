@@ -33,8 +33,6 @@ export interface RunOptions {
   readonly blockRows?: number | readonly number[];
   /** Parts of every node. Default: those of the plan. */
   readonly partCount?: number;
-  /** Parts over lanes of the rows of row nodes; blocks are one row then. Default: the plan decides. */
-  readonly rowParts?: number;
   /** Parts to run of the nodes that compute outputs. Default: all. */
   readonly parts?: readonly number[];
   /** How often each part runs, and after that all parts of the block again. Default once. */
@@ -127,16 +125,13 @@ function hasRow({ rowCount, laneCount, present }: PanelColumns): Float64Array<Sh
 export const runProgram = (program: Program, panel: PanelColumns, options?: RunOptions): Float64Array[] =>
   runDag(finalDag(program), panel, options);
 
-let runCount = 0;
-
 export function runBlock(
   runner: NodeRunner,
   plan: Plan,
-  rows: Block,
+  block: Block,
   options: RunOptions,
   selection?: NodeSelection,
 ): void {
-  const block = { ...rows, run: runCount++ };
   const { parts, repeats = 1, givesUp = false } = options;
   const halfBlock = { ...block, rowCount: Math.ceil(block.rowCount / 2) };
   const runNodes = (times: number) => {
@@ -176,24 +171,16 @@ interface Compiled {
 const known = new WeakMap<Dag, Map<string, Compiled>>();
 
 function compiled(dag: Dag, laneCount: number, blockRows: number, options: RunOptions): Compiled {
-  const { reference = false, partCount, rowParts, isRevisable = false } = options;
-  const { registry = builtInRegistry } = options;
+  const { reference = false, partCount, registry = builtInRegistry, isRevisable = false } = options;
   const ofDag = known.get(dag) ?? new Map<string, Compiled>();
   known.set(dag, ofDag);
   const disabledPasses = new Set(options.disabledPasses);
-  const key = [laneCount, blockRows, reference, partCount, rowParts, isRevisable, ...disabledPasses].join(
-    " ",
-  );
+  const key = [laneCount, blockRows, reference, partCount, isRevisable, ...disabledPasses].join(" ");
   const before = ofDag.get(key);
   if (before) return before;
   const undoBlocks = isRevisable ? OVERLAPPING_BLOCKS_MAX : 0;
   const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1, disabledPasses, undoBlocks });
-  const split = { partAxis: "lanes", partCount: rowParts ?? 1 } as const;
-  const nodes = formed.nodes.map((node) => ({
-    ...node,
-    partCount: partCount ?? node.partCount,
-    ...(rowParts && node.kind === "rows" ? split : {}),
-  }));
+  const nodes = formed.nodes.map((node) => ({ ...node, partCount: partCount ?? node.partCount }));
   const plan = { ...formed, nodes };
   const kernelOptions = { reference, executorCount: 1, snapshots: isRevisable };
   const made = { plan, kernels: compileKernels(plan, registry, kernelOptions) };

@@ -14,13 +14,12 @@ import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
 import { liveDag } from "../../live/live_dag.ts";
 import { SESSION_SHAPE } from "../../live/live_plan.ts";
 import { DEFAULT_COSTS } from "../../plan/cost_model.ts";
-import { nodeText } from "../../plan/critical_path.ts";
 import { counted } from "../../text/counted.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
 /**
  * What columns and state of a program take over `laneCount` symbols, for a history and for a session; where that is more
- * than one memory holds, the factors of each memory; and the nodes whose rows a session splits over its threads.
+ * than one memory holds, the factors of each memory.
  *
  * @throws ResourceError E401 for a factor that does not fit into one memory
  */
@@ -41,19 +40,7 @@ export async function memoryText(program: Program, laneCount: number, arenaBytes
     `memory over ${counted(laneCount, "symbol")}:`,
     ...sharesText(`a history, blocks of ${counted(blockRows, "row")}`, history, dag),
     ...sharesText("a session", session, live),
-    ...splitText(session, threadsOfMachine()),
   ].join("\n");
-}
-
-/** The nodes whose rows a session splits over its threads. */
-function splitText(shares: readonly EmittedShare[], threads: number): string[] {
-  const split = shares.flatMap(({ plan }) =>
-    plan.nodes.flatMap((node) => {
-      const isSplit = node.kind === "rows" && node.partAxis === "lanes";
-      return isSplit ? [`${nodeText(plan, node)} in ${counted(node.partCount, "part")}`] : [];
-    }),
-  );
-  return split.length === 0 ? [] : [`a row on ${counted(threads, "thread")}: ${split.join(", ")}`];
 }
 
 function sharesText(what: string, shares: readonly EmittedShare[], { outputs }: Dag): string[] {

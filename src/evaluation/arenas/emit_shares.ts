@@ -113,10 +113,10 @@ async function emitGroup(
  * that all its sessions take the same checkpoints.
  */
 function neededBytes(plan: Plan, kernels: EmittedKernels, threads: number): number {
-  const { snapshots, states, scratchByteOffset, scratchBytes, sharedBytes } = kernels;
+  const { snapshots, states, scratchByteOffset, scratchBytes } = kernels;
   let lasting = scratchByteOffset - stampBytes(plan, snapshots);
   if (!snapshots) for (const { windows } of states.values()) lasting += windows.length * plan.rowBytes;
-  const ofThreads = threads * scratchBytes + sharedBytes + stampBytes(plan, true);
+  const ofThreads = threads * scratchBytes + stampBytes(plan, true);
   return Math.max(lasting + ofThreads, lasting / (1 - THREADS_SHARE));
 }
 

@@ -14,7 +14,6 @@ import { type NodeContents, StateLayout } from "../memory/state_layout.ts";
 import { VECTOR_BYTES, VECTORS } from "../memory/vectors.ts";
 import { RowScratch } from "../rows/layout/row_scratch.ts";
 import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "../run/finished_rows.ts";
-import { SHARE_WORDS_BYTES } from "../run/split_row.ts";
 import { awaitModule, type Compiling, cachedModule, moduleAtOnce } from "./compile_optimised.ts";
 import { emitLanes, emitRows } from "./emit_nodes.ts";
 import { tryKernels } from "./warm_up.ts";
@@ -88,9 +87,6 @@ export function* emitKernels(
 
 /** What emission leaves to be laid out. */
 interface EmittedNodes {
-  /** What parts of a row share, and where it lies in there. */
-  readonly shared: RowScratch;
-  readonly splitRows: KernelSet["splitRows"];
   readonly library: Library;
   readonly layout: StateLayout;
   readonly nodes: ReadonlyMap<number, NodeContents>;
@@ -113,25 +109,20 @@ function* emitNodes(
   const context: KernelContext = { library, plan, layout, host, records: [], checkState };
   const rows = { library, plan, scratch, host };
   const nodes = new Map<number, NodeContents>();
-  const shared = new RowScratch(0);
-  const splitRows = new Map<number, { readonly byteOffset: number; readonly keyColumn: number | null }>();
   for (const node of plan.nodes) {
     yield;
     if (node.kind === "lanes")
       nodes.set(node.id, emitLanes(module, node, context, { plan, registry, reference }));
-    const parts = node.kind === "rows" && !reference ? emitRows(module, node, registry, rows) : null;
-    if (parts === null) continue;
-    const byteOffset = shared.part(`node ${node.id}`, SHARE_WORDS_BYTES + parts.sharedBytes);
-    splitRows.set(node.id, { byteOffset, keyColumn: parts.keyColumn });
+    else if (node.kind === "rows" && !reference) emitRows(module, node, registry, rows);
   }
   if (library.scratchSlots > scratchSlots) throw new InternalError("a function takes more than fits scratch");
-  return { library, layout, nodes, scratch, shared, splitRows };
+  return { library, layout, nodes, scratch };
 }
 
-/** Lays out the arena behind the columns: rings, state, start markers, finished rows, scratch space, what parts share. */
+/** Lays out the arena behind the columns: rings, state, start markers, finished rows, scratch space. */
 function layOut(
   plan: Plan,
-  { library, layout, nodes, scratch, shared, splitRows }: EmittedNodes,
+  { library, layout, nodes, scratch }: EmittedNodes,
   { executorCount, snapshots = false, finishedRows = 0 }: KernelOptions,
 ): Omit<KernelSet, "module"> {
   const stateByteOffset = layout.ringsEnd;
@@ -139,9 +130,7 @@ function layOut(
   const finishedByteOffset = stampByteOffset + stampBytes(plan, snapshots);
   const scratchByteOffset = finishedByteOffset + finishedBytes(plan, finishedRows);
   const scratchBytes = wholeLines(scratch.bytes);
-  // Last, as it depends on the number of threads: a checkpoint may go on with another one.
-  const sharedByteOffset = scratchByteOffset + executorCount * scratchBytes;
-  const memoryPages = Math.ceil((sharedByteOffset + shared.bytes) / PAGE_BYTES);
+  const memoryPages = Math.ceil((scratchByteOffset + executorCount * scratchBytes) / PAGE_BYTES);
   return {
     arenaBytes: memoryPages * PAGE_BYTES,
     states,
@@ -153,14 +142,8 @@ function layOut(
     snapshots,
     finishedRows,
     finishedByteOffset,
-    splitRows: new Map(
-      [...splitRows].map(([node, row]) => {
-        return [node, { ...row, byteOffset: sharedByteOffset + row.byteOffset }] as const;
-      }),
-    ),
     scratchByteOffset,
     scratchBytes,
-    sharedBytes: shared.bytes,
   };
 }
 

@@ -13,28 +13,22 @@ import type { ModuleBuilder } from "../emit/module.ts";
 import { StateKernel } from "../emit/state_kernel.ts";
 import { operandColumn } from "../fallback/host_cells.ts";
 import type { NodeContents } from "../memory/state_layout.ts";
-import { RowKernel, type RowKernelSetup, type RowParts } from "../rows/row_kernel.ts";
-import { resultsName, summaryName } from "../rows/split/step_function.ts";
+import { RowKernel, type RowKernelSetup } from "../rows/row_kernel.ts";
 
-/** Emits the kernel of a row node if there is one; returns its code for parts of a row, null without. */
+/** Emits the kernel of a row node if there is one. */
 export function emitRows(
   module: ModuleBuilder,
-  { id, tasks, partAxis }: PlanNode,
+  { id, tasks }: PlanNode,
   registry: Registry,
   setup: RowKernelSetup,
-): RowParts | null {
+): void {
   const task = setup.plan.tasks[tasks[0]!]!;
   const operator = registry.kernel(task.operator);
-  if (!readsWholeRows(operator) || !operator.lower) return null;
+  if (!readsWholeRows(operator) || !operator.lower) return;
   const { lower } = operator;
-  const kernel = new RowKernel(setup, task, partAxis === "lanes");
-  if (!naming(task.operator, () => lower(kernel, task.settings))) return null;
-  const { index, parts } = kernel;
-  if (index !== null) module.export(`node${id}`, index);
-  if (parts === null) return null;
-  module.export(summaryName(id), parts.summary);
-  module.export(resultsName(id), parts.results);
-  return parts;
+  const kernel = new RowKernel(setup, task);
+  if (naming(task.operator, () => lower(kernel, task.settings)) && kernel.index !== null)
+    module.export(`node${id}`, kernel.index);
 }
 
 /** What a kernel of lanes is emitted from. */

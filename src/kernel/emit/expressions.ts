@@ -88,11 +88,6 @@ function pushOperand<T extends NumberType>(code: Code, type: T, operand: Operand
   else code.f64(operand);
 }
 
-/** A multiple of a number that is known at compile time, or of one that is not. */
-export function times(count: I32 | number, factor: number): I32 | number {
-  return typeof count === "number" ? count * factor : count.mul(factor);
-}
-
 /** Runs `then` if the condition is not 0. */
 export function when(condition: I32, then: () => void, otherwise?: () => void): void {
   condition.push().if(then, otherwise);
@@ -132,15 +127,11 @@ export function locals<T extends NumberType, N extends number>(code: Code, type:
   return made as Tuple<LocalExpression<T>, N>;
 }
 
-/** A parameter, of type i32 unless said otherwise; places below 0 count from the last one, which is -1. */
-export function parameter<T extends NumberType = "i32">(
-  code: Code,
-  place: number,
-  type = "i32" as T,
-): LocalExpression<T> {
+/** A parameter of type i32; places below 0 count from the last one, which is -1. */
+export function parameter(code: Code, place: number): I32Local {
   const local = code.locals.parameters.at(place);
-  if (local?.type !== type) throw new InternalError(`parameter ${place} is no ${type}`);
-  return new LocalExpression(code, type, local);
+  if (local?.type !== "i32") throw new InternalError(`parameter ${place} is no i32`);
+  return new LocalExpression(code, "i32", local);
 }
 
 /** The first parameters, of type i32. */

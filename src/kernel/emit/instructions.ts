@@ -23,8 +23,6 @@ export const PLAIN = {
   "f64.ne": 0x62,
   "f64.lt": 0x63,
   "f64.gt": 0x64,
-  "f64.ge": 0x66,
-  "i32.popcnt": 0x69,
   "i32.add": 0x6a,
   "i32.sub": 0x6b,
   "i32.mul": 0x6c,

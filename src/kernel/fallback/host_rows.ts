@@ -9,7 +9,7 @@ import { operandColumn } from "./host_cells.ts";
  * over.
  *
  * The reference sees the lanes that have a value in every argument (and a group), in lane order; the others become
- * null. Nothing is allocated per whole row: views of each length are created once.
+ * null. Nothing is allocated per row: views of each length are created once.
  */
 export class HostRows {
   readonly #operator: CrossSectionDefinition;
@@ -21,8 +21,6 @@ export class HostRows {
   readonly #inputs: number[];
   readonly #arguments: readonly Float64Array[];
   readonly #results: Float64Array;
-  /** Where results go: the arena, or one row. */
-  #target: Float64Array;
   /** Lanes with a value (and a group), group by group, in lane order within a group. */
   readonly #lanes: Int32Array;
   readonly #codes: Int32Array;
@@ -40,30 +38,17 @@ export class HostRows {
     this.#inputs = this.#columns.map(() => 0);
     this.#arguments = this.#columns.map(() => new Float64Array(plan.laneCount));
     this.#results = new Float64Array(plan.laneCount);
-    this.#target = arena.values;
     this.#lanes = new Int32Array(plan.laneCount);
     // Segments end at a whole step.
     this.#codes = new Int32Array(plan.rowBytes / VALUE_BYTES);
   }
 
   run(row: number): void {
-    this.#runRow(row, this.#arena.values, this.#arena.rowStart(this.#task.column as number, row));
-  }
-
-  /** Evaluates the row and stores the results of these lanes. */
-  runLanes(row: number, laneStart: number, laneEnd: number): void {
-    const whole = new Float64Array(this.#laneCount);
-    this.#runRow(row, whole, 0);
     const output = this.#arena.rowStart(this.#task.column as number, row);
-    this.#arena.values.set(whole.subarray(laneStart, laneEnd), output + laneStart);
-  }
-
-  #runRow(row: number, target: Float64Array, output: number): void {
-    this.#target = target;
     for (let k = 0; k < this.#columns.length; k++) {
       this.#inputs[k] = this.#arena.rowStart(this.#columns[k]!, row);
     }
-    target.fill(Number.NaN, output, output + this.#laneCount);
+    this.#arena.values.fill(Number.NaN, output, output + this.#laneCount);
     const { group } = this.#task;
     this.#runGroups(output, this.#laneCount, group === null ? null : this.#arena.rowStart(group, row));
   }
@@ -73,7 +58,6 @@ export class HostRows {
     const { values } = this.#arena;
     const [input, output, count] = [inputByte / VALUE_BYTES, outputByte / VALUE_BYTES, bytes / VALUE_BYTES];
     values.fill(Number.NaN, output, output + count);
-    this.#target = values;
     this.#inputs[0] = input;
     this.#runGroups(output, count, null);
   }
@@ -144,7 +128,7 @@ export class HostRows {
     this.#operator.reference(columns, this.#task.settings, results);
     for (let i = start; i < end; i++) {
       const value = results[i - start]!;
-      this.#target[output + lanes[i]!] = Number.isNaN(value) ? Number.NaN : value;
+      values[output + lanes[i]!] = Number.isNaN(value) ? Number.NaN : value;
     }
   }
 

@@ -13,11 +13,6 @@ export interface KernelSet {
   readonly states: ReadonlyMap<number, NodeState>;
   /** 64-bit patterns, each stored twice, at the start of the arena. */
   readonly constants: readonly bigint[];
-  /**
-   * The row nodes that have code for parts over lanes: where the memory starts that these share, and which column has the
-   * numbers whose ranges are shares; null where shares are ranges of lanes.
-   */
-  readonly splitRows: ReadonlyMap<number, { readonly byteOffset: number; readonly keyColumn: number | null }>;
   /** Rings of single kernels, between the plan's columns and the state. */
   readonly rings: readonly Ring[];
   /**
@@ -35,8 +30,6 @@ export interface KernelSet {
   /** Scratch space of executor `e` starts at `scratchByteOffset + e * scratchBytes`. */
   readonly scratchByteOffset: number;
   readonly scratchBytes: number;
-  /** What parts of rows share, behind the scratch space. */
-  readonly sharedBytes: number;
 }
 
 /** Rows that run through every node of a plan. */
@@ -50,6 +43,4 @@ export interface Block {
   readonly inputRow: number;
   /** Row of the result columns that receives the block's first row. */
   readonly outputRow: number;
-  /** Number of the run, unlike those of runs before. Without it parts share nothing with each other. */
-  readonly run?: number;
 }

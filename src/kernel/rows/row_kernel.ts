@@ -1,5 +1,4 @@
 import { MAGNITUDES } from "../../exact/magnitudes.ts";
-import { STATISTIC_LANES_MAX } from "../../limits.ts";
 import type { RowBuilder } from "../../operator/lowering.ts";
 import type { Plan, PlanNode, PlanTask } from "../../plan/plan.ts";
 import type { Code } from "../emit/code.ts";
@@ -17,22 +16,19 @@ import { rowParameters } from "./layout/row_parameters.ts";
 import type { RowScratch } from "./layout/row_scratch.ts";
 import { SEGMENT, SegmentCode } from "./layout/segment.ts";
 import { SORT_LANES_MAX } from "./sort/sort_frame.ts";
-import { emitFromLists, listsBytes } from "./split/share_lists.ts";
-import { emitResults, emitSummary, SUMMARIES_BYTES } from "./split/split_deviations.ts";
-import { emitShareGroupRanks, emitShareRanks } from "./split/split_ranks.ts";
-import { stepSignature } from "./split/step_function.ts";
 import { emitDeviations, emitRowMean, emitRowSum } from "./statistics/deviations.ts";
 import { emitLargest, emitRangeShares, emitRowCount, emitSmallest } from "./statistics/extremes.ts";
 import { emitWithinMedianDistances, hasMedianLimits } from "./statistics/median_limits.ts";
 import { emitRank } from "./statistics/rank.ts";
 import { emitShares, hasShares } from "./statistics/shares.ts";
 import {
-  type Deviations,
-  emitDeviationsTimesCount,
   emitStandardDeviation,
   emitStandardScores,
   emitWithinDeviations,
 } from "./statistics/standard_scores.ts";
+
+/** Rows of more lanes use the reference: numbers derived from their count would not fit a double. */
+const STATISTIC_LANES_MAX = 2 ** 16;
 
 /** Runs rows of a row node: the first, and the row after the last. */
 export type RowFunction = (firstRow: number, endRow: number) => void;
@@ -51,18 +47,9 @@ export function rowFunction(
 }
 
 /** The columns whose row addresses a row node gets: its arguments, the group's codes if it has a group, its result. */
-export function rowColumns(plan: Plan, { operands, group, column }: PlanTask): number[] {
+function rowColumns(plan: Plan, { operands, group, column }: PlanTask): number[] {
   const read = operands.map((operand) => operandColumn(plan, operand));
   return [...read, ...(group === null ? [] : [group]), column as number];
-}
-
-/** Code for parts of a row: indices of the functions of both steps, and the bytes that parts share. */
-export interface RowParts {
-  readonly summary: number;
-  readonly results: number;
-  readonly sharedBytes: number;
-  /** Which of `rowColumns` has the numbers whose ranges are shares; null: shares are ranges of lanes. */
-  readonly keyColumn: number | null;
 }
 
 /** Shared by the kernels of all row nodes. */
@@ -83,16 +70,11 @@ export class RowKernel implements RowBuilder {
   readonly #columnCount: number;
   /** Column of the group codes; null: the row is one group. */
   readonly #group: number | null;
-  readonly #isSplit: boolean;
   /** Index of the function; null if there is none. */
   index: number | null = null;
-  /** Its code for parts over lanes; null if there is none. */
-  parts: RowParts | null = null;
 
-  /** @param isSplit whether its rows are split over lanes */
-  constructor(setup: RowKernelSetup, task: PlanTask, isSplit = false) {
+  constructor(setup: RowKernelSetup, task: PlanTask) {
     this.#setup = setup;
-    this.#isSplit = isSplit;
     this.#columnCount = rowColumns(setup.plan, task).length;
     this.#group = task.group;
   }
@@ -101,7 +83,6 @@ export class RowKernel implements RowBuilder {
     const { library, scratch } = this.#setup;
     const laneCount = this.#laneCount;
     if (laneCount > SORT_LANES_MAX) return false;
-    if (this.#isSplit) return this.#splitRanks();
     return this.#share("ranks", (code) => {
       if (this.#group === null) emitRank(code, library, laneCount, scratch);
       else emitGroupRanks(code, library, laneCount, this.#layOut(code, this.#group), scratch);
@@ -111,7 +92,7 @@ export class RowKernel implements RowBuilder {
   count = () => this.#statistic("count", emitRowCount);
   sum = () => this.#statistic("sum", emitRowSum);
   mean = () => this.#statistic("mean", emitRowMean);
-  standardDeviation = () => this.#ofDeviations("standard deviation", emitStandardDeviation);
+  standardDeviation = () => this.#statistic("standard deviation", emitStandardDeviation);
   largest = () => this.#statistic("largest", emitLargest);
   smallest = () => this.#statistic("smallest", emitSmallest);
   rangeShares = () => this.#statistic("range shares", emitRangeShares);
@@ -125,16 +106,12 @@ export class RowKernel implements RowBuilder {
   }
 
   standardScores(limit: number): boolean {
-    return this.#ofDeviations(`standard scores to ${limit}`, (on, deviations) => {
-      emitStandardScores(on, deviations, limit);
-    });
+    return this.#statistic(`standard scores to ${limit}`, (on) => emitStandardScores(on, limit));
   }
 
   withinDeviations(factor: number): boolean {
     if (!(factor >= 0 && factor <= MAGNITUDES.deviationFactorMax)) return false;
-    return this.#ofDeviations(`within ${factor} deviations`, (on, deviations) => {
-      emitWithinDeviations(on, deviations, factor);
-    });
+    return this.#statistic(`within ${factor} deviations`, (on) => emitWithinDeviations(on, factor));
   }
 
   withinMedianDistances(factor: number, scale: number): boolean {
@@ -146,55 +123,13 @@ export class RowKernel implements RowBuilder {
     });
   }
 
-  #ofDeviations(name: string, emit: (on: SegmentCode, deviations: Deviations) => void): boolean {
-    const { library } = this.#setup;
-    const laneCount = this.#laneCount;
-    if (!this.#isSplit || this.#group !== null || laneCount > STATISTIC_LANES_MAX)
-      return this.#statistic(name, (on) => emit(on, emitDeviationsTimesCount(on)));
-    this.parts = {
-      summary: this.#step("summary of deviations", (code) => emitSummary(code, library, laneCount)),
-      results: this.#step(name, (code) => emitResults(code, library, laneCount, emit)),
-      sharedBytes: SUMMARIES_BYTES,
-      keyColumn: null,
-    };
-    return true;
-  }
-
-  #splitRanks(): true {
-    const { library, scratch } = this.#setup;
-    const [laneCount, group] = [this.#laneCount, this.#group];
-    const summary =
-      group === null
-        ? this.#step("ranks of a share", (code) => emitShareRanks(code, library, laneCount, scratch))
-        : this.#step(`ranks of a share in groups of ${group}`, (code) => {
-            emitShareGroupRanks(code, library, laneCount, scratch, group);
-          });
-    this.parts = {
-      summary,
-      results: this.#step("results of lists", (code) => emitFromLists(code, laneCount)),
-      sharedBytes: listsBytes(laneCount),
-      keyColumn: group === null ? 0 : 1,
-    };
-    return true;
-  }
-
-  /** The function of a step of parts, shared with other nodes. */
-  #step(name: string, emit: (code: Code) => void): number {
-    const key = `part of a row: ${name}, ${this.#columnCount} columns`;
-    return this.#setup.library.helper(key, stepSignature(this.#columnCount), emit);
-  }
-
   #statistic(name: string, emit: (on: SegmentCode) => void): boolean {
     const { library, scratch, host } = this.#setup;
     const laneCount = this.#laneCount;
     if (laneCount > STATISTIC_LANES_MAX) return false;
     const index = library.helper(`row statistic: ${name}`, SEGMENT, (code) => {
       const on = new SegmentCode(code, library, laneCount);
-      const byReference = () => {
-        for (const place of [3, 0, 1, 2]) code.get(parameter(code, place));
-        code.call(host.segment);
-      };
-      on.withFallback(() => emit(on), byReference);
+      on.withFallback(host.segment, () => emit(on));
     });
     return this.#share(name, (code) => {
       if (this.#group === null) emitWholeRow(code, laneCount, scratch, index);

@@ -11,7 +11,6 @@ import { Handover, type Results } from "./handover.ts";
 import { type Inputs, readInputRow } from "./input_rows.ts";
 import { type PartRange, partRange, TILE_LANES } from "./part_range.ts";
 import { type LaneFunction, PartWindows } from "./part_windows.ts";
-import { SplitRow } from "./split_row.ts";
 
 /** Bytes of a row node's results that are handed over while they are in the L2 cache. */
 const TILE_BYTES = 2 ** 17;
@@ -40,7 +39,6 @@ export interface NodeStart {
 /** Computes the rows of a node: its function, or the reference. */
 interface RowNode {
   readonly run: RowFunction | null;
-  readonly split: SplitRow | null;
   readonly host: HostRows;
 }
 
@@ -48,7 +46,6 @@ interface RowNode {
 export class NodeRunner {
   readonly #setup: RunnerSetup;
   readonly #arena: Arena;
-  readonly #exports: WebAssembly.Exports;
   /** By node; undefined without code. */
   readonly #functions: readonly WebAssembly.Exports[string][];
   readonly #windows: PartWindows;
@@ -76,7 +73,6 @@ export class NodeRunner {
       row: (node: number, row: number) => this.#rowsOf(plan.nodes[node]!).host.run(row),
     };
     const { exports } = new WebAssembly.Instance(kernels.module, { host });
-    this.#exports = exports;
     this.#windows = new PartWindows(plan, kernels, memory, states, exports);
     this.#functions = plan.nodes.map(({ id }) => exports[`node${id}`]);
     this.#handover = new Handover(plan, kernels, this.#arena, setup.results, exports);
@@ -98,8 +94,7 @@ export class NodeRunner {
     else if (planNode.kind === "lanes") {
       this.#windows.begin(planNode, part, range, block.firstRow, start?.rebuild === true);
       this.#runLanes(planNode, part, range, block, start?.generation ?? block.generation);
-    } else if (planNode.partAxis === "lanes") this.#runSplitRow(planNode, part, range, block);
-    else this.#runRows(planNode, range, block);
+    } else this.#runRows(planNode, range, block);
   }
 
   #readInputs(node: PlanNode, range: PartRange, block: Block): void {
@@ -150,15 +145,8 @@ export class NodeRunner {
     }
   }
 
-  #runSplitRow(node: PlanNode, part: number, range: PartRange, block: Block): void {
-    const { split, host } = this.#rowsOf(node);
-    const { rowStart, laneStart, laneEnd } = range;
-    if (!split?.run(rowStart, part, block)) host.runLanes(rowStart, laneStart, laneEnd);
-    this.#handover.run(node, range, block);
-  }
-
   #rowsOf(node: PlanNode): RowNode {
-    const { plan, registry, kernels } = this.#setup;
+    const { plan, registry } = this.#setup;
     let rows = this.#rows.get(node.id);
     if (!rows) {
       const task = plan.tasks[node.tasks[0]!]!;
@@ -166,9 +154,6 @@ export class NodeRunner {
       const run = this.#functions[node.id];
       rows = {
         run: run ? rowFunction(plan, node, run as (...values: number[]) => void) : null,
-        split: kernels.splitRows.has(node.id)
-          ? new SplitRow(plan, node, this.#arena, this.#setup, this.#exports)
-          : null,
         host: new HostRows(operator, task, plan, this.#arena),
       };
       this.#rows.set(node.id, rows);

@@ -2,7 +2,6 @@ import { readFileSync, writeFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { describe, expect, test } from "vitest";
 import { memoryText } from "../../../src/cli/commands/explain_memory.ts";
-import { threadsOfMachine } from "../../../src/evaluation/threads_of_machine.ts";
 import { compile } from "../../../src/index.ts";
 import { runCli } from "../run_cli.ts";
 
@@ -137,11 +136,5 @@ describe("explain", () => {
     await expect(memoryText(compile("f = ts_mean(close, 5000)"), 100, 2 ** 19)).rejects.toThrow(
       /^E401 f needs [\d.]+ MiB of columns and state, one memory holds 512.0 KiB$/m,
     );
-  });
-
-  test("shows which nodes of a session split a row over the threads of this machine", async () => {
-    const text = await memoryText(compile("a = rank(zscore(close)) - open"), 60_000);
-    const split = text.match(/^a row on \d+ threads: zscore in \d+ parts, rank in \d+ parts$/gm) ?? [];
-    expect(split).toHaveLength(threadsOfMachine() > 2 ? 1 : 0);
   });
 });

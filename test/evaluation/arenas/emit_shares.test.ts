@@ -3,16 +3,15 @@ import { builtInRegistry } from "../../../operators/index.ts";
 import { compile, finalDag } from "../../../src/compile.ts";
 import { emitShares, formShare } from "../../../src/evaluation/arenas/emit_shares.ts";
 import { SESSION_SHAPE } from "../../../src/live/live_plan.ts";
+import { DEFAULT_COSTS } from "../../../src/plan/cost_model.ts";
 
-/** Ranks are said to be slow: with three threads their rows are split, and the parts share memory. */
-const COSTS = { machine: null, operators: { rank: [{ windowRows: 1, nsPerCell: 1e6 }] } };
 const PAGE_BYTES = 65_536;
 
 /** The memories of a program, none of them larger than this. */
 async function sharesOf(text: string, laneCount: number, snapshots: boolean, arenaBytesMax: number) {
   const dag = finalDag(compile(text));
   const spec = { dag, laneCount, registry: builtInRegistry, snapshots, ...SESSION_SHAPE };
-  const target = { blockRows: 1, threads: 3, costs: COSTS, arenaBytesMax };
+  const target = { blockRows: 1, threads: 3, costs: DEFAULT_COSTS, arenaBytesMax };
   return await emitShares(spec, target, formShare(spec, target, dag));
 }
 
@@ -41,7 +40,6 @@ test.each([
   expect(await bytesOfOne(program, laneCount, false)).toBe(bytes);
   for (const snapshots of [true, false]) {
     const [share] = await sharesOf(program, laneCount, snapshots, bytes);
-    expect(share!.kernels.splitRows.size).toBeGreaterThan(0);
     expect(share!.kernels.arenaBytes).toBeLessThan(bytes + PAGE_BYTES);
   }
 });

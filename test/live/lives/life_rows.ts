@@ -1,6 +1,5 @@
 import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
 import { startHost } from "../../../src/evaluation/start_host.ts";
-import type { TraceEvent } from "../../../src/execution/trace/trace_events.ts";
 import { type Bar, type Panel, readPanel } from "../../../src/index.ts";
 import type { Seeded } from "../../support/seeded.ts";
 import { trials } from "../../support/trials.ts";
@@ -92,21 +91,14 @@ const ALL_KINDS = textOf(
   PARAMS,
 );
 
-export const SPLIT_OPERATORS = ["zscore", "winsorize", "normalize", "rank", "group_rank"];
-/** One path through all of them: what is beside it need not be split. */
-const SPLIT = textOf(`
-  chained = rank(winsorize(zscore(group_rank(normalize(moved, 1, 2), sector) * moved), 1.5))
-  averaged = ts_mean(zscore(moved), 3)`);
-
 const PUBLISHED: ProgramText = {
   dialect: "alpha101",
   params: {},
   factors: [alpha101().replace("dialect alpha101", "")],
 };
 
-export type Opened = Extract<TraceEvent, { kind: "opened" }>;
 /** Each starts when a life wants it. */
-export const HOSTS: Readonly<Record<string, (opened: Opened[]) => Promise<EngineHost>>> = {
+export const HOSTS: Readonly<Record<string, () => Promise<EngineHost>>> = {
   "1 thread": () => startHost({ threads: 1 }),
   "2 threads": () => startHost({ threads: 2 }),
   "3 threads": () => startHost({ threads: 3, cores: 3 }),
@@ -115,20 +107,6 @@ export const HOSTS: Readonly<Record<string, (opened: Opened[]) => Promise<Engine
   "small memories": () => startHost({ threads: 2, arenaBytesMax: 2 ** 17 }),
   "memories of 1 MiB": () => startHost({ threads: 2, arenaBytesMax: 2 ** 20 }),
   "memories of 3 MiB": () => startHost({ threads: 2, arenaBytesMax: 3 * 2 ** 20 }),
-  // Its operators are said to be slow.
-  "split rows": (opened) =>
-    startHost({
-      threads: 3,
-      costs: {
-        machine: null,
-        operators: Object.fromEntries(
-          SPLIT_OPERATORS.map((name) => [name, [{ windowRows: 1, nsPerCell: 1e6 }]]),
-        ),
-      },
-      trace: (events) => {
-        opened.push(...events.filter((event) => event.kind === "opened"));
-      },
-    }),
 };
 const ANY_HOST = [["1 thread", "2 threads", "3 threads", "4 threads"]];
 
@@ -216,15 +194,6 @@ export const LIVES: readonly LifeRow[] = [
     program: ALL_KINDS,
     hosts: [["memories of 1 MiB"]],
     sees: ["pruned", "on memories of 1 MiB"],
-  },
-  {
-    name: "rows that are split over lanes",
-    lives: trials(1, 60),
-    program: SPLIT,
-    hosts: [["split rows", "1 thread"]],
-    actions: { burst: 5, revise: 2, restart: 1 },
-    lost: 0.3,
-    sees: ["thread lost", "enough", "on split rows", "on 1 thread"],
   },
   {
     name: "the 101 formulas",

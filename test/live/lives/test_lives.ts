@@ -6,15 +6,14 @@ import { fileFolder } from "../../support/file_folder.ts";
 import { Seeded } from "../../support/seeded.ts";
 import { arenaCounts } from "../../support/small_arenas.ts";
 import { triesAll } from "../../support/trials.ts";
-import { HOSTS, type LifeRow, type Opened, SPLIT_OPERATORS, USUAL } from "./life_rows.ts";
+import { HOSTS, type LifeRow, USUAL } from "./life_rows.ts";
 import { RandomLife } from "./random_life.ts";
 
-/** The hosts of the lives of a row, and what was opened on them. */
+/** The hosts of the lives of a row. */
 class Hosts {
   readonly #started = new Map<string, Promise<EngineHost>>();
   /** The number of memories of each program that was opened there. */
   readonly #arenas = new Map<string, number[]>();
-  readonly #opened: Opened[] = [];
 
   readonly named = (name: string): Promise<EngineHost> => {
     const host = this.#started.get(name) ?? this.#start(name);
@@ -23,7 +22,7 @@ class Hosts {
   };
 
   async #start(name: string): Promise<EngineHost> {
-    const host = await HOSTS[name]!(this.#opened);
+    const host = await HOSTS[name]!();
     this.#arenas.set(name, arenaCounts(host));
     return host;
   }
@@ -36,11 +35,6 @@ class Hosts {
     for (const [name, counts] of this.#arenas)
       if (name.startsWith("memories") || (name === "small memories" && counts.length > 200))
         expect(counts.filter((count) => count > 1).length, name).toBeGreaterThan(counts.length / 50);
-    const split = this.#opened.flatMap(({ nodes }) =>
-      nodes.filter(({ kind, partCount }) => kind === "rows" && partCount > 1),
-    );
-    if (this.#started.has("split rows"))
-      expect(new Set(split.map(({ name }) => name))).toEqual(new Set(SPLIT_OPERATORS));
   }
 }
 

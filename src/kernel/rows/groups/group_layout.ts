@@ -6,11 +6,10 @@ import {
   type I32Local,
   locals,
   Pointer,
-  times,
   when,
 } from "../../emit/expressions.ts";
 import { forEach, forSome } from "../../emit/loops.ts";
-import { STEP_BYTES, STEP_LANES, VALUE_BYTES } from "../../memory/vectors.ts";
+import { STEP_BYTES, VALUE_BYTES } from "../../memory/vectors.ts";
 import { type RowScratch, scratchAddress } from "../layout/row_scratch.ts";
 
 /** Marks a complete layout. */
@@ -51,8 +50,6 @@ export class GroupLayout {
   readonly nowhere: number;
   readonly #codesMax: number;
   readonly #laneCount: number;
-  /** Lanes that are laid out: of the row, or some of them. */
-  readonly #lanes: I32 | number;
   readonly #codes: Pointer<"f64">;
   readonly #isMade: Pointer<"i32">;
   readonly #codesBefore: Pointer<"f64">;
@@ -60,19 +57,14 @@ export class GroupLayout {
   readonly #counters: Pointer<"i32">;
   readonly #i: I32Local;
 
-  /**
-   * @param codes address of the row of codes, whole numbers from 0 or null
-   * @param someLanes where some lanes of the row are laid out, their number, with null for codes up to a whole step
-   */
-  constructor(laneCount: number, column: number, codes: I32, scratch: RowScratch, someLanes?: I32) {
-    const lanes = laidOutLanes(laneCount) + (someLanes ? STEP_LANES : 0);
-    const kept = someLanes ? `of shares of ${column}` : column;
+  /** @param codes address of the row of codes, whole numbers from 0 or null */
+  constructor(laneCount: number, column: number, codes: I32, scratch: RowScratch) {
+    const lanes = laidOutLanes(laneCount);
     [this.base, this.#i] = locals(codes.code, "i32", 2);
     const { base } = this;
     const part = <T extends "i32" | "f64">(name: string, type: T, bytes: number) =>
-      new Pointer(base, type, scratch.part(`group ${name} ${kept}`, bytes));
+      new Pointer(base, type, scratch.part(`group ${name} ${column}`, bytes));
     this.#laneCount = laneCount;
-    this.#lanes = someLanes ?? laneCount;
     this.#codes = new Pointer(codes, "f64");
     // Every lane may be in its own group, which fills a step.
     this.nowhere = laneCount * STEP_BYTES;
@@ -93,7 +85,7 @@ export class GroupLayout {
     const { base } = this;
     base.set(scratchAddress(base.code));
     base.code.block((done) => {
-      when(this.#isMade.load().eq(this.#made), () => {
+      when(this.#isMade.load().eq(MADE), () => {
         this.#emitIsDifferent().to("i32.eqz").branchTo(done);
       });
       this.#isMade.store(0);
@@ -102,33 +94,26 @@ export class GroupLayout {
       this.#layOutSegments(largest);
       this.#placeLanes();
       this.results.from(base, this.nowhere / VALUE_BYTES).store(Number.NaN);
-      this.#isMade.store(this.#made);
+      this.#isMade.store(MADE);
     });
-  }
-
-  /** Marks a complete layout of as many lanes. */
-  get #made(): I32 | number {
-    return typeof this.#lanes === "number" ? MADE : this.#lanes.add(MADE);
   }
 
   /** Compares the codes with those of the stored layout; the result is 1 if they differ, else 0. */
   #emitIsDifferent(): I32 {
     const { code } = this.base;
     const difference = code.locals.add("v128");
-    const isOdd = typeof this.#lanes === "number" && this.#lanes % 2 === 1;
-    const last = this.#laneCount - 1;
-    const pairs = isOdd ? last : this.#lanes;
+    const pairs = this.#laneCount - (this.#laneCount % 2);
     code.v128(0n).set(difference);
     const compare = () => {
       this.#codes.addressOf(this.#i).push().memory("v128.load");
       this.#codesBefore.addressOf(this.#i).push().memory("v128.load", this.#codesBefore.offset);
       code.op("v128.xor").get(difference).op("v128.or").set(difference);
     };
-    if (pairs !== 0) forEach(this.#i, pairs, compare, 2);
+    if (pairs > 0) forEach(this.#i, pairs, compare, 2);
     const differ = new Expression(code, "i32", () => code.get(difference).op("v128.any_true"));
-    if (!isOdd) return differ;
-    const lastBefore = new Pointer(this.base, "i64", this.#codesBefore.offset + last * VALUE_BYTES).load();
-    return differ.or(new Pointer(this.#codes.base, "i64", last * VALUE_BYTES).load().ne(lastBefore));
+    if (pairs === this.#laneCount) return differ;
+    const lastBefore = new Pointer(this.base, "i64", this.#codesBefore.offset + pairs * VALUE_BYTES).load();
+    return differ.or(new Pointer(this.#codes.base, "i64", pairs * VALUE_BYTES).load().ne(lastBefore));
   }
 
   /** Runs the body for each lane, with its code in a local if it has one. */
@@ -140,7 +125,7 @@ export class GroupLayout {
       group.set(value.to("i32.trunc_sat_f64_u"));
       body(group);
     };
-    forEach(this.#i, this.#lanes, () => {
+    forEach(this.#i, this.#laneCount, () => {
       when(value.tee(this.#codes.at(this.#i).load()).eq(value), withGroup, otherwise);
     });
   }
@@ -150,7 +135,7 @@ export class GroupLayout {
     const { code } = this.base;
     const [largest] = locals(code, "i32", 1);
     const before = this.base.add(this.#codesBefore.offset);
-    copyBytes(before, this.#codes.base, times(this.#lanes, VALUE_BYTES));
+    copyBytes(before, this.#codes.base, this.#laneCount * VALUE_BYTES);
     largest.set(0);
     this.#forLanes((group) => largest.set(largest.gt(group).select(largest, group)));
     when(largest.ge(this.#codesMax), () => code.i32(1).op("return"));
@@ -218,7 +203,6 @@ export class GroupLayout {
       entries.at(this.#i).store(this.segmentBytes.load());
     };
     this.#forLanes(placeInGroup, placeNowhere);
-    if (typeof this.#lanes !== "number") return;
     for (let lane = this.#laneCount; lane < laidOutLanes(this.#laneCount); lane++) {
       places.from(base, lane).store(this.nowhere);
     }

@@ -19,10 +19,9 @@ export function emitGroupRanks(
   laneCount: number,
   layout: GroupLayout,
   scratch: RowScratch,
-  someLanes?: I32,
 ): void {
   const { input, output } = rowParameters(code);
-  const sort = new LaneSort(code, library, laneCount, scratch, someLanes);
+  const sort = new LaneSort(code, library, laneCount, scratch);
   sort.emitCounts(input);
   sort.emitOrder();
   const dealt = layOut(layout, laneCount, scratch);
@@ -32,7 +31,7 @@ export function emitGroupRanks(
   const clearPair = () => {
     results.addressOf(i).push().f64(Number.NaN).op("f64x2.splat").memory("v128.store");
   };
-  forEach(i, someLanes ?? laneCount + (laneCount % 2), clearPair, 2);
+  forEach(i, laneCount + (laneCount % 2), clearPair, 2);
   entry.set(layout.base);
   last.set(layout.base.add(layout.segmentBytes.load()));
   const rankGroup = () => {

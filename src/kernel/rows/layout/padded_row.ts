@@ -9,11 +9,6 @@ export function paddedLanes(laneCount: number): number {
   return STEP_LANES * Math.ceil(laneCount / STEP_LANES);
 }
 
-/** The same in code. */
-export function wholeSteps(lanes: I32): I32 {
-  return lanes.add(STEP_LANES - 1).and(-STEP_LANES);
-}
-
 /** The address of a row that is padded with nulls to whole steps: the row itself, or a copy that this emits. */
 export function emitPaddedRow(row: I32, laneCount: number, scratch: RowScratch): I32 {
   const lanes = paddedLanes(laneCount);

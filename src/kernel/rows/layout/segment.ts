@@ -1,7 +1,7 @@
 import type { Mask, Value } from "../../../operator/lowering.ts";
 import type { Pair } from "../../../rolling/double_double.ts";
 import type { Code, Label } from "../../emit/code.ts";
-import { type I32Local, locals, parameters } from "../../emit/expressions.ts";
+import { type I32Local, locals, parameter, parameters } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { forSome } from "../../emit/loops.ts";
@@ -14,9 +14,6 @@ import { STEP_BYTES } from "../../memory/vectors.ts";
  * number of bytes of either, and the node whose reference may be called.
  */
 export const SEGMENT = takes(4);
-
-/** Locals for the place of a segment: addresses of its values and its results, and its bytes. */
-export type SegmentPlace = readonly [input: I32Local, output: I32Local, bytes: I32Local];
 
 /**
  * Emits the code of a statistic of one segment. The loops process several lanes at a time; numbers of the whole segment
@@ -35,16 +32,16 @@ export class SegmentCode extends LaneCode {
   #done: Label | undefined;
   #undecided: Label | undefined;
 
-  constructor(code: Code, library: Library, laneCountMax: number, place: SegmentPlace = parameters(code, 3)) {
+  constructor(code: Code, library: Library, laneCountMax: number) {
     super(code, library);
     this.single = new LaneCode(code, library, 1);
     this.laneCountMax = laneCountMax;
-    [this.#input, this.#output, this.#bytes] = place;
+    [this.#input, this.#output, this.#bytes] = parameters(code, 3);
     [this.#offset, this.#at] = locals(code, "i32", 2);
   }
 
-  /** Runs the code of `emit`; where that gives up, that of `otherwise`. */
-  withFallback(emit: () => void, otherwise: () => void): void {
+  /** Runs the code of `emit`; where that gives up, the host takes the segment's results from the reference. */
+  withFallback(byReference: number, emit: () => void): void {
     const { code } = this;
     code.block((done) => {
       code.block((undecided) => {
@@ -53,7 +50,8 @@ export class SegmentCode extends LaneCode {
         emit();
         code.branch(done);
       });
-      otherwise();
+      code.get(parameter(code, 3)).get(this.#input).get(this.#output).get(this.#bytes);
+      code.call(byReference);
     });
   }
 

@@ -8,7 +8,6 @@ import {
   type LocalExpression,
   locals,
   Pointer,
-  times,
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import { forEach } from "../../emit/loops.ts";
@@ -59,7 +58,7 @@ export class SortEntries {
   }
 
   #forSteps(body: () => void): void {
-    forEach(this.#offset, times(this.#sort.lanes, ENTRY_BYTES), body, STEP_BYTES);
+    forEach(this.#offset, this.#sort.lanes * ENTRY_BYTES, body, STEP_BYTES);
   }
 
   /** Finds the address of the step's lanes in an array of 8-byte elements, or 4-byte ones with `halved`. */

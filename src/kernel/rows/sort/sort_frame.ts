@@ -84,8 +84,7 @@ export class SortFrame {
   readonly values: Pointer<"f64">;
   readonly row: I32Local;
   /** Number of lanes in whole steps; those beyond the row are null. */
-  readonly lanes: I32 | number;
-  readonly lanesMax: number;
+  readonly lanes: number;
   readonly digitBits: number;
   /** Bits of a lane in the lower half of its entry; bits of its head are above them. */
   readonly laneBits: number;
@@ -93,18 +92,16 @@ export class SortFrame {
   readonly laneCount: number;
   readonly scratch: RowScratch;
 
-  /** @param lanes where only some lanes of the row are sorted, their number in whole steps */
-  constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch, lanes?: I32) {
+  constructor(code: Code, library: Library, laneCount: number, scratch: RowScratch) {
     this.library = library;
     this.laneCount = laneCount;
     this.scratch = scratch;
     this.digitBits = Math.min(DIGIT_BITS_MAX, Math.max(6, Math.ceil(Math.log2(laneCount)) - 1));
-    this.lanesMax = paddedLanes(laneCount);
-    this.lanes = lanes ?? this.lanesMax;
+    this.lanes = paddedLanes(laneCount);
     [this.base, this.row, this.count] = locals(code, "i32", 3);
     this.values = new Pointer(this.row, "f64");
-    this.laneBits = Math.ceil(Math.log2(this.lanesMax));
-    this.at = layOut(this.base, this.lanesMax, scratch);
+    this.laneBits = Math.ceil(Math.log2(this.lanes));
+    this.at = layOut(this.base, this.lanes, scratch);
   }
 
   /** The lane at a place, once all are in order. */

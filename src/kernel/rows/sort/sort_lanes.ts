@@ -1,4 +1,4 @@
-import { clearBytes, type I32, type I32Local, locals, type Pointer, times } from "../../emit/expressions.ts";
+import { clearBytes, type I32, type I32Local, locals, type Pointer } from "../../emit/expressions.ts";
 import { forEach } from "../../emit/loops.ts";
 import { STEP_LANES } from "../../memory/vectors.ts";
 import { emitPaddedRow } from "../layout/padded_row.ts";
@@ -24,18 +24,13 @@ const COUNTER_STEP = 8;
  * equal heads: those are sorted by their values (`sorted_runs.ts`).
  */
 export class LaneSort extends SortFrame {
-  /**
-   * Counts values and digits, and finds the places where the lanes of each digit start.
-   *
-   * @param input address of the values; of some lanes, padded with nulls to whole steps
-   */
+  /** Counts values and digits, and finds the places where the lanes of each digit start. */
   emitCounts(input: I32): void {
     this.base.set(scratchAddress(this.base.code));
     for (const { offset } of [this.at.lowCounters, this.at.highCounters]) {
       clearBytes(this.base.add(offset), COUNTER_BYTES * 2 ** this.digitBits);
     }
-    const isWhole = this.lanes === this.lanesMax;
-    this.row.set(isWhole ? emitPaddedRow(input, this.laneCount, this.scratch) : input);
+    this.row.set(emitPaddedRow(input, this.laneCount, this.scratch));
     new SortEntries(this).emit();
     this.#countDigits();
     this.#addUp();
@@ -119,7 +114,7 @@ export class LaneSort extends SortFrame {
         visitor.place?.(lane, place);
       }
     };
-    forEach(offset, times(this.lanes, ENTRY_BYTES), dealStep, ENTRY_BYTES * STEP_LANES);
+    forEach(offset, ENTRY_BYTES * this.lanes, dealStep, ENTRY_BYTES * STEP_LANES);
   }
 }
 

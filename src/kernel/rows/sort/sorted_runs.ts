@@ -6,7 +6,6 @@ import {
   type I32Local,
   locals,
   Pointer,
-  times,
   when,
 } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
@@ -134,7 +133,7 @@ function visitRun(
   const { count, lanes } = sort;
   const sortAndVisit = () => {
     sortRun(sort, start, end, moves);
-    when(moves.gt(times(lanes, MOVES_PER_LANE)), () => {
+    when(moves.gt(MOVES_PER_LANE * lanes), () => {
       emitSortByAllBits(sort);
       start.set(0);
       visitKeys(sort, start, count, visitor);
@@ -214,7 +213,7 @@ function sortRun(sort: SortFrame, start: I32, end: I32, moves: I32Local): void {
     });
     sortedKeys.at(place).store(key);
     sorted.at(place).store(moved);
-    const isWithinLimit = moves.le(times(lanes, MOVES_PER_LANE));
+    const isWithinLimit = moves.le(MOVES_PER_LANE * lanes);
     i.tee(i.add(1)).lt(end).and(isWithinLimit).branchTo(next);
   });
 }

@@ -59,7 +59,7 @@ export function emitWithinMedianDistances(
       on.storeAt(address, 0, on.keep(on.eq(x, x), on.max(lower!, on.min(upper!, x))));
     });
   };
-  forEach(offset, VALUE_BYTES * sort.lanesMax, clip, STEP_BYTES);
+  forEach(offset, VALUE_BYTES * sort.lanes, clip, STEP_BYTES);
 }
 
 /** The value at a place of the sorted row. */

@@ -1,6 +1,6 @@
 import type { Value } from "../../../operator/lowering.ts";
 import type { Code, Label } from "../../emit/code.ts";
-import { constant, type I32, locals, Pointer, times, when } from "../../emit/expressions.ts";
+import { constant, type I32, locals, Pointer, when } from "../../emit/expressions.ts";
 import { LaneCode } from "../../emit/lane_code.ts";
 import type { Library } from "../../emit/library.ts";
 import { forEach, forSome } from "../../emit/loops.ts";
@@ -23,20 +23,14 @@ const DIGITS_PER_LEVEL = 8;
 export function emitRank(code: Code, library: Library, laneCount: number, scratch: RowScratch): void {
   const { input, output } = rowParameters(code);
   const sort = new LaneSort(code, library, laneCount, scratch);
-  const doubled = emitDoubledRanks(sort, input);
-  emitQuotients(sort, doubled, output, { total: sort.count });
-}
-
-/** Emits twice the ranks of the lanes at an address; returns where they are. */
-export function emitDoubledRanks(sort: LaneSort, input: I32): Pointer<"i32"> {
-  const { base, lanesMax, scratch } = sort;
-  const doubled = new Pointer(base, "i32", scratch.part("doubled ranks", DOUBLED_BYTES * lanesMax));
+  const part = scratch.part("doubled ranks", DOUBLED_BYTES * sort.lanes);
+  const doubled = new Pointer(sort.base, "i32", part);
   sort.emitCounts(input);
-  base.code.block((ranked) => {
+  code.block((ranked) => {
     emitLevelRanks(sort, doubled, ranked);
     emitSortedRanks(sort, doubled);
   });
-  return doubled;
+  emitQuotients(sort, doubled, output);
 }
 
 /**
@@ -139,37 +133,29 @@ function emitSortedRanks(sort: LaneSort, doubled: Pointer<"i32">): void {
   });
 }
 
-/**
- * Emits the results: twice the ranks, divided by twice the number of values.
- *
- * @param among the number of values, and how many are below those of these lanes
- */
-export function emitQuotients(
-  { base, lanes, library }: LaneSort,
+/** Emits the results: twice the ranks, divided by twice the number of values. */
+function emitQuotients(
+  { base, count, lanes, library }: LaneSort,
   doubled: Pointer<"i32">,
   output: I32,
-  { total, below }: { readonly total: I32; readonly below?: I32 },
 ): void {
   const { code } = base;
   const on = new LaneCode(code, library);
-  const doubledCount = total.shiftLeft(1).to("f64.convert_i32_u");
+  const doubledCount = count.shiftLeft(1).to("f64.convert_i32_u");
   doubledCount.push().op("f64x2.splat");
   const divisor = on.takeSame();
   constant(code, "f64", 1).div(doubledCount).push().op("f64x2.splat");
   const inverse = on.takeSame();
-  below?.shiftLeft(1).to("f64.convert_i32_u").push().op("f64x2.splat");
-  const doubledBelow = below ? on.takeSame() : null;
   const [offset, from, to] = locals(code, "i32", 3);
   const storeStep = () => {
     on.scope(() => {
       from.set(base.add(offset));
-      const own = on.loadIntegers(from, doubled.offset);
-      const rank = doubledBelow ? on.add(own, doubledBelow) : own;
+      const rank = on.loadIntegers(from, doubled.offset);
       to.set(output.add(offset.shiftLeft(1)));
       on.storeAt(to, 0, on.keep(on.le(rank, divisor), quotientOf(on, rank, divisor, inverse)));
     });
   };
-  forEach(offset, times(lanes, DOUBLED_BYTES), storeStep, DOUBLED_BYTES * STEP_LANES);
+  forEach(offset, DOUBLED_BYTES * lanes, storeStep, DOUBLED_BYTES * STEP_LANES);
 }
 
 /**

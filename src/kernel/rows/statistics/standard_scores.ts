@@ -21,14 +21,14 @@ const SCORE_ERROR = 2 ** -96;
 /** Error of a deviation from an inexact sum, as a share of count times bound. */
 const DEVIATION_ERROR = 2 ** -101;
 
-export type Total = Pick<RowSum, "count" | "sum" | "error">;
+type Total = Pick<RowSum, "count" | "sum" | "error">;
 
 /**
  * Deviations from the mean, times the number n of values: `n * x - sum`. They are exact if the sum is: the sum, and its
  * difference from n times a value, are multiples of the same step below 2^105 steps, which two doubles hold. The bound
  * on the error of the sum is one of theirs.
  */
-export interface Deviations extends Total {
+interface Deviations extends Total {
   /** The sum of their squares, and a bound on its relative error. */
   readonly squares: Pair;
   readonly relative: Value;
@@ -36,9 +36,9 @@ export interface Deviations extends Total {
 }
 
 /** Emits the distances from the mean in sample standard deviations, clamped to -limit .. limit unless that is 0. */
-export function emitStandardScores(on: SegmentCode, deviations: Deviations, limit: number): void {
+export function emitStandardScores(on: SegmentCode, limit: number): void {
   const { single } = on;
-  const { count, error, squares, relative, of } = deviations;
+  const { count, error, squares, relative, of } = emitDeviationsTimesCount(on);
   on.finishIf(single.eq(squares.high, single.number(0)), () => on.fill(single.null));
   const freedom = { high: single.sub(count, single.number(1)), low: single.number(0) };
   const factor = squareRoot(single, over(single, freedom, squares));
@@ -54,8 +54,9 @@ export function emitStandardScores(on: SegmentCode, deviations: Deviations, limi
 }
 
 /** Emits the sample standard deviation in every lane that has a value. */
-export function emitStandardDeviation(on: SegmentCode, deviations: Deviations): void {
+export function emitStandardDeviation(on: SegmentCode): void {
   const { single } = on;
+  const deviations = emitDeviationsTimesCount(on);
   on.finishIf(single.eq(deviations.squares.high, single.number(0)), () => on.fill(single.number(0)));
   const { deviation, error } = deviationOf(single, deviations);
   on.giveUpIf(single, single.not(isCertain(single, deviation, error)));
@@ -63,8 +64,9 @@ export function emitStandardDeviation(on: SegmentCode, deviations: Deviations): 
 }
 
 /** Emits the values, limited to `mean - factor * std .. mean + factor * std`: each limit is rounded once. */
-export function emitWithinDeviations(on: SegmentCode, deviations: Deviations, factor: number): void {
+export function emitWithinDeviations(on: SegmentCode, factor: number): void {
   const { single } = on;
+  const deviations = emitDeviationsTimesCount(on);
   const { count, sum } = deviations;
   const isConstant = single.eq(deviations.squares.high, single.number(0));
   on.finishIf(isConstant, () => on.forLanes((x) => on.store(x, withoutNegativeZero(on, x))));
@@ -104,15 +106,24 @@ function deviationOf(
   return { deviation, error: single.mul(deviation.high, single.add(relative, single.number(SCORE_ERROR))) };
 }
 
-/** Emits the deviations of a whole segment; the results are null for fewer than two values. */
-export function emitDeviationsTimesCount(on: SegmentCode): Deviations {
+/** Emits the deviations; the results are null for fewer than two values. */
+function emitDeviationsTimesCount(on: SegmentCode): Deviations {
+  const { single } = on;
   const total = emitTotal(on);
+  const { count, error } = total;
   const of = emitDeviationOf(on, total);
-  return emitBound(on, total, emitSquares(on, of), of);
+  const squares = emitSquares(on, of);
+  // Squares of deviations off by e are off by 2 e sum(abs(deviation)) + n e^2, and that sum is below sqrt(n squares).
+  const ratio = single.sqrt(single.div(count, squares.high));
+  const inherited = single.mul(single.mul(error, ratio), single.number(4));
+  const steps = on.laneCountMax / 4 + 5;
+  const relative = single.add(single.number(steps ** 2 * 2 ** -105), inherited);
+  on.giveUpIf(single, single.gt(inherited, single.number(1)));
+  return { ...total, squares, relative, of };
 }
 
 /** Emits the sum of at least two values; the results are null for fewer. */
-export function emitTotal(on: SegmentCode): Total {
+function emitTotal(on: SegmentCode): Total {
   const { single } = on;
   const { count, bound, sum, error } = emitSum(on);
   on.finishIf(single.lt(count, single.number(2)), () => on.fill(single.null));
@@ -121,7 +132,7 @@ export function emitTotal(on: SegmentCode): Total {
   return { count, sum, error: single.select(single.eq(error, zero), zero, single.add(error, rounding)) };
 }
 
-export function emitDeviationOf(on: SegmentCode, { count, sum }: Total): Deviations["of"] {
+function emitDeviationOf(on: SegmentCode, { count, sum }: Total): Deviations["of"] {
   const n = on.spread(count);
   const { high, low } = on.spreadPair(sum);
   return (x: Value) => {
@@ -131,30 +142,11 @@ export function emitDeviationOf(on: SegmentCode, { count, sum }: Total): Deviati
   };
 }
 
-/** @param moreSteps additions to the sum of the squares beyond those of one loop over all lanes */
-export function emitBound(
-  on: SegmentCode,
-  total: Total,
-  squares: Pair,
-  of: Deviations["of"],
-  moreSteps = 0,
-): Deviations {
-  const { single } = on;
-  const { count, error } = total;
-  // Squares of deviations off by e are off by 2 e sum(abs(deviation)) + n e^2, and that sum is below sqrt(n squares).
-  const ratio = single.sqrt(single.div(count, squares.high));
-  const inherited = single.mul(single.mul(error, ratio), single.number(4));
-  const steps = on.laneCountMax / 4 + 5 + moreSteps;
-  const relative = single.add(single.number(steps ** 2 * 2 ** -105), inherited);
-  on.giveUpIf(single, single.gt(inherited, single.number(1)));
-  return { ...total, squares, relative, of };
-}
-
 /**
  * The sum of the squares as a pair. Rounding errors of the sum and of the squares are added up separately: with m turns
  * of the loop their sum is off by less than (m + 5)^2 * 2^-105 of the sum.
  */
-export function emitSquares(on: SegmentCode, of: Deviations["of"]): Pair {
+function emitSquares(on: SegmentCode, of: Deviations["of"]): Pair {
   const highs = on.copy(on.number(0));
   const lows = on.copy(on.number(0));
   on.forLanes((x) => {
