@@ -39,15 +39,9 @@ export function addSimulate(bench: Command, parseCount: (text: string) => number
       "parts that a queue holds at least (default: by the plan)",
       parseCount,
     )
-    .option(
-      "--spin-ns <ns>",
-      "how long threads look for work before they sleep (default: 10000)",
-      parseNumber,
-    )
-    .option("--wake-ns <ns>", "until a thread that sleeps has woken up (default: 5000)", parseNumber)
+    .option("--machine <end>", "best or worst of what is known of machines (default: worst)")
     .option("--noise <sigma>", "spread of real costs around the estimates (default: 0)", parseNumber)
     .option("--seed <number>", "of random graphs, orders and noise (default: 1)", parseCount)
-    .option("--scheduler-ns <ns>", "time of the scheduler per event (default: as measured)", parseNumber)
     .option("--out <folder>", "write figures and a chart of each schedule there")
     .option("--json", "print as JSON")
     .action((flags: SimulateFlags, command: Command) => runSimulate(flags, command));
@@ -58,12 +52,15 @@ async function runSimulate(flags: SimulateFlags, command: Command): Promise<void
   const { GRAPH_NAMES, ORDER_NAMES, STUDY_DEFAULTS, graphSummary, runStudy } = await import(
     "../simulation/study.ts"
   );
+  const { ENDS } = await import("../simulation/machine.ts");
   const options = { ...STUDY_DEFAULTS, ...given, isStealing: stealing };
   for (const [what, name, known] of [
     ["graph", options.graph, GRAPH_NAMES],
     ["order", options.order, ORDER_NAMES],
+    ["machine", options.machine, ENDS],
   ] as const)
-    if (!known.includes(name)) command.error(`error: no ${what} ${name}; there are ${known.join(", ")}`);
+    if (!known.some((one) => one === name))
+      command.error(`error: no ${what} ${name}; there are ${known.join(", ")}`);
   const figures = await withProgress("simulate", async (onProgress) => {
     const all: Figures[] = [];
     for (const count of executors) {

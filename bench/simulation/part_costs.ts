@@ -7,8 +7,11 @@ export class PartCosts {
   readonly #ns: Float64Array;
   readonly #partsOfBlock: number;
 
-  /** @param noise sigma of the lognormal factor of mean 1 on a part's share of its node's cost */
-  constructor(nodes: readonly SimulatedNode[], blocks: number, noise: number, seed: number) {
+  /**
+   * @param noise sigma of the lognormal factor of mean 1 on a part's share of its node's cost
+   * @param slower how many times as long parts take
+   */
+  constructor(nodes: readonly SimulatedNode[], blocks: number, noise: number, seed: number, slower: number) {
     this.#starts = new Int32Array(nodes.length + 1);
     nodes.forEach(({ partCount }, node) => {
       this.#starts[node + 1] = this.#starts[node]! + partCount;
@@ -20,7 +23,7 @@ export class PartCosts {
       nodes.forEach(({ partCount, costNs }, node) => {
         for (let part = 0; part < partCount; part++)
           this.#ns[this.#indexOf(block, node, part)] =
-            (costNs / partCount) * (noise === 0 ? 1 : lognormal(random, noise));
+            ((slower * costNs) / partCount) * (noise === 0 ? 1 : lognormal(random, noise));
       });
     }
   }

@@ -1,14 +1,17 @@
 import type { Instruction, SchedulerEvent } from "../../src/schedule/events.ts";
 import { Scheduler, type SchedulerOptions } from "../../src/schedule/scheduler.ts";
-import type { SchedulerTime } from "./simulation.ts";
+import type { MachineCosts } from "./machine.ts";
 
 interface Letter {
   readonly visible: number;
   readonly event: SchedulerEvent;
 }
 
-/** This many schedulers do the same; the quickest one's time counts, so that other load of the machine is not charged. */
-const REPLICAS = 3;
+/** What the scheduler decides, and when. */
+export interface Timed {
+  readonly instruction: Instruction;
+  readonly time: number;
+}
 
 /** The one thread of the scheduler: events wait for it, and what it decides takes it time. */
 export class SchedulerModel {
@@ -17,47 +20,41 @@ export class SchedulerModel {
   /** When it looks next, if that is settled. */
   looksAt = Number.POSITIVE_INFINITY;
   busyNs = 0;
-  /** More than one if their time is measured. */
-  readonly #schedulers: readonly Scheduler[];
-  readonly #time: SchedulerTime;
+  readonly #scheduler: Scheduler;
+  readonly #machine: MachineCosts;
   #letters: Letter[] = [];
 
-  constructor(options: SchedulerOptions, time: SchedulerTime) {
-    const length = time.kind === "measured" ? REPLICAS : 1;
-    this.#schedulers = Array.from({ length }, () => new Scheduler(options));
-    this.#time = time;
+  constructor(options: SchedulerOptions, machine: MachineCosts) {
+    this.#scheduler = new Scheduler(options);
+    this.#machine = machine;
   }
 
   /** What happens before the clock runs. */
   prepare(events: readonly SchedulerEvent[]): void {
-    for (const scheduler of this.#schedulers) scheduler.handleAll(events);
+    this.#scheduler.handleAll(events, () => {});
   }
 
   post(event: SchedulerEvent, visible: number): void {
     this.#letters.push({ visible, event });
   }
 
-  /** Takes all that can be seen, in bulk; null if there is nothing. The instructions hold from `busyUntil` on. */
-  look(now: number): readonly Instruction[] | null {
+  /**
+   * Takes all that can be seen, in bulk; null if there is nothing. Each instruction comes with its time: while the
+   * scheduler decides what comes later, the first are carried out.
+   */
+  look(now: number): readonly Timed[] | null {
     const events = this.#letters.filter(({ visible }) => visible <= now).map(({ event }) => event);
     if (events.length === 0) return null;
     this.#letters = this.#letters.filter(({ visible }) => visible > now);
-    const { instructions, measuredNs } = this.#handleAll(events);
-    const time = this.#time;
-    const ns = time.kind === "fixed" ? time.nsPerEvent * events.length : time.factor * measuredNs;
-    this.busyUntil = now + ns;
-    this.busyNs += ns;
-    return instructions;
-  }
-
-  #handleAll(events: readonly SchedulerEvent[]): { instructions: Instruction[]; measuredNs: number } {
-    let instructions: Instruction[] = [];
-    let measuredNs = Number.POSITIVE_INFINITY;
-    for (const scheduler of this.#schedulers) {
-      const started = performance.now();
-      instructions = [...scheduler.handleAll(events), ...scheduler.runAhead()];
-      measuredNs = Math.min(measuredNs, (performance.now() - started) * 1e6);
-    }
-    return { instructions, measuredNs };
+    this.busyUntil = now + this.#machine.eventNs * events.length;
+    const timed: Timed[] = [];
+    const carryOut = (instruction: Instruction) => {
+      if (instruction.kind === "run") this.busyUntil += this.#machine.handOutNs;
+      timed.push({ instruction, time: this.busyUntil });
+    };
+    this.#scheduler.handleAll(events, carryOut);
+    this.#scheduler.runAhead(carryOut);
+    this.busyNs += this.busyUntil - now;
+    return timed;
   }
 }

@@ -2,16 +2,10 @@ import { Heap } from "heap-js";
 import { InternalError } from "../../src/errors.ts";
 import type { Instruction, RunInstruction, ScheduledNode } from "../../src/schedule/events.ts";
 import { ExecutorModel } from "./executor_model.ts";
+import { type MachineCosts, machineCosts } from "./machine.ts";
 import { PartCosts } from "./part_costs.ts";
 import { SchedulerModel } from "./scheduler_model.ts";
-import {
-  LATENCIES_DEFAULT,
-  type Latencies,
-  type SimulatedNode,
-  type SimulatedPart,
-  type Simulation,
-  type SimulationOptions,
-} from "./simulation.ts";
+import type { SimulatedNode, SimulatedPart, Simulation, SimulationOptions } from "./simulation.ts";
 
 export const OVERLAP_DEFAULT = 3;
 
@@ -33,14 +27,18 @@ export function simulate(nodes: readonly SimulatedNode[], options: SimulationOpt
 /** The costs that a simulation with these options meets. */
 export function partCosts(nodes: readonly SimulatedNode[], options: SimulationOptions): PartCosts {
   const { blocks = 1, noise = 0, seed = 1 } = options;
-  return new PartCosts(nodes, blocks, noise, seed);
+  return new PartCosts(nodes, blocks, noise, seed, machineOf(options).slower);
+}
+
+function machineOf({ executors, machine }: SimulationOptions): MachineCosts {
+  return { ...machineCosts(executors), ...machine };
 }
 
 class World {
   readonly #estimates: readonly ScheduledNode[];
   readonly #blocks: number;
   readonly #overlap: number;
-  readonly #latencies: Latencies;
+  readonly #machine: MachineCosts;
   readonly #costs: PartCosts;
   readonly #scheduler: SchedulerModel;
   readonly #executors: readonly ExecutorModel[];
@@ -52,6 +50,7 @@ class World {
   readonly #endedParts = new Map<string, number>();
   #sequence = 0;
   #now = 0;
+  #endedAt = 0;
   #submittedCount = 0;
   #asked = 0;
   #taken = 0;
@@ -59,13 +58,12 @@ class World {
 
   constructor(nodes: readonly SimulatedNode[], options: SimulationOptions) {
     const { executors, blocks = 1, overlap = OVERLAP_DEFAULT, scheduler = {} } = options;
-    const { schedulerTime = { kind: "measured", factor: 1 } } = options;
     this.#estimates = options.estimates ?? nodes;
     this.#blocks = blocks;
     this.#overlap = overlap;
-    this.#latencies = { ...LATENCIES_DEFAULT, ...options.latencies };
+    this.#machine = machineOf(options);
     this.#costs = partCosts(nodes, options);
-    this.#scheduler = new SchedulerModel(scheduler, schedulerTime);
+    this.#scheduler = new SchedulerModel(scheduler, this.#machine);
     this.#executors = Array.from({ length: executors }, (_, id) => new ExecutorModel(id));
   }
 
@@ -84,7 +82,7 @@ class World {
       throw new InternalError("the simulation came to a halt");
     return {
       parts: this.#parts,
-      makespanNs: this.#parts.reduce((latest, { end }) => Math.max(latest, end), 0),
+      makespanNs: this.#endedAt,
       schedulerNs: this.#scheduler.busyNs,
       steals: { asked: this.#asked, taken: this.#taken },
       queueMax: this.#queueMax,
@@ -106,12 +104,12 @@ class World {
     // Whatever is visible by then it sees when it has done what it does.
     if (busyUntil > this.#now) return;
     // Of the time that waking it takes, the time until the news is visible has passed.
-    this.#lookAt(this.#now + (this.#wakeNs(busyUntil) - this.#latencies.busyNs));
+    this.#lookAt(this.#now + (this.#wakeNs(busyUntil) - this.#machine.busyNs));
   }
 
   /** Until a thread sees what it is sent now, if it has had nothing to do for so long. */
   #wakeNs(idleSince: number): number {
-    const { wakeNs, busyNs, spinNs } = this.#latencies;
+    const { wakeNs, busyNs, spinNs } = this.#machine;
     return this.#now - idleSince < spinNs ? busyNs : Math.max(wakeNs, busyNs);
   }
 
@@ -122,40 +120,38 @@ class World {
     this.#at(time, RANK.schedulerLooks, () => {
       if (scheduler.looksAt !== time) return;
       scheduler.looksAt = Number.POSITIVE_INFINITY;
-      const instructions = scheduler.look(time);
-      if (instructions)
-        this.#at(scheduler.busyUntil, RANK.arrives, () => {
-          this.#carryOut(instructions);
-          this.#lookAt(this.#now);
-        });
+      const timed = scheduler.look(time);
+      if (!timed) return;
+      for (const one of timed) this.#at(one.time, RANK.arrives, () => this.#carryOut(one.instruction));
+      this.#at(scheduler.busyUntil, RANK.arrives, () => this.#lookAt(this.#now));
     });
   }
 
-  #carryOut(instructions: readonly Instruction[]): void {
-    for (const instruction of instructions) {
-      if (instruction.kind === "run") {
-        const executor = this.#executors[instruction.executor]!;
-        const queued = this.#arrival(executor);
-        executor.queue.push({ run: instruction, queued });
-        this.#queueMax = Math.max(this.#queueMax, executor.queue.length);
-        this.#at(queued, RANK.arrives, () => this.#startNext(executor));
-      } else if (instruction.kind === "steal") {
-        const { executor, ticket } = instruction;
-        const isTaken = this.#executors[executor]!.giveUp(ticket);
-        this.#asked++;
-        if (isTaken) this.#taken++;
-        this.#scheduler.post({ kind: "stolen", executor, ticket, isTaken }, this.#now);
-      } else if (instruction.kind !== "release" && this.#submittedCount < this.#blocks) {
-        const visible = this.#now + this.#latencies.mainNs;
-        this.#submit(visible);
-        this.#at(visible, RANK.arrives, () => this.#wakeScheduler());
-      }
+  #carryOut(instruction: Instruction): void {
+    if (instruction.kind === "run") {
+      const executor = this.#executors[instruction.executor]!;
+      const queued = this.#arrival(executor);
+      executor.queue.push({ run: instruction, queued });
+      this.#queueMax = Math.max(this.#queueMax, executor.queue.length);
+      this.#at(queued, RANK.arrives, () => this.#startNext(executor));
+    } else if (instruction.kind === "steal") {
+      const { executor, ticket } = instruction;
+      const isTaken = this.#executors[executor]!.giveUp(ticket);
+      this.#asked++;
+      if (isTaken) this.#taken++;
+      this.#scheduler.post({ kind: "stolen", executor, ticket, isTaken }, this.#now);
+    } else if (instruction.kind !== "release") {
+      this.#endedAt = this.#now;
+      if (this.#submittedCount === this.#blocks) return;
+      const visible = this.#now + this.#machine.mainNs;
+      this.#submit(visible);
+      this.#at(visible, RANK.arrives, () => this.#wakeScheduler());
     }
   }
 
   /** When the executor sees what it is sent now. */
   #arrival(executor: ExecutorModel): number {
-    const seen = this.#now + this.#latencies.busyNs;
+    const seen = this.#now + this.#machine.busyNs;
     if (executor.running) return seen;
     if (executor.wakesAt <= this.#now) executor.wakesAt = this.#now + this.#wakeNs(executor.idleSince);
     return Math.max(seen, executor.wakesAt);
@@ -177,7 +173,7 @@ class World {
     const { ticket, block, node } = executor.running!.run;
     executor.running = null;
     executor.idleSince = this.#now;
-    const visible = this.#now + this.#latencies.busyNs;
+    const visible = this.#now + this.#machine.busyNs;
     this.#scheduler.post({ kind: "done", executor: executor.id, ticket, ns }, visible);
     executor.noteDone();
     this.#notePartEnded(block, node);
@@ -187,7 +183,7 @@ class World {
   #announce(executor: ExecutorModel, hasNext: boolean): void {
     const hasIdle = !hasNext || this.#executors.some((other) => other !== executor && !other.running);
     if (!executor.announce(this.#now, hasIdle)) return;
-    this.#at(this.#now + this.#latencies.busyNs, RANK.arrives, () => this.#wakeScheduler());
+    this.#at(this.#now + this.#machine.busyNs, RANK.arrives, () => this.#wakeScheduler());
   }
 
   /** True if what a part reads that was handed out ahead is done. */

@@ -1,5 +1,6 @@
 import type { ScheduledNode } from "../../src/schedule/events.ts";
 import type { SchedulerOptions } from "../../src/schedule/scheduler.ts";
+import type { MachineCosts } from "./machine.ts";
 
 /** A node of a graph whose schedule is simulated. */
 export interface SimulatedNode extends ScheduledNode {
@@ -17,33 +18,12 @@ export interface SimulationOptions {
   readonly scheduler?: SchedulerOptions;
   /** What the scheduler knows of the nodes. Default: the truth, without the noise. */
   readonly estimates?: readonly ScheduledNode[];
-  readonly latencies?: Partial<Latencies>;
-  /** What the scheduler's own time costs. Default: as measured. */
-  readonly schedulerTime?: SchedulerTime;
+  /** Default: `machineCosts` at their worst. */
+  readonly machine?: Partial<MachineCosts>;
   /** Spread of the parts' real costs around the estimates: sigma of a lognormal factor of mean 1. Default 0. */
   readonly noise?: number;
   readonly seed?: number;
 }
-
-/** ns that messages between threads take. */
-export interface Latencies {
-  /** Until a thread that sleeps has woken up and sees a record. */
-  readonly wakeNs: number;
-  /** Until a thread that runs, or looks for records, sees one. */
-  readonly busyNs: number;
-  /** How long a thread looks for records before it sleeps. */
-  readonly spinNs: number;
-  /** From the end of a block to the request for another one, by way of the main thread. */
-  readonly mainNs: number;
-}
-
-export const LATENCIES_DEFAULT: Latencies = { wakeNs: 5_000, busyNs: 1_000, spinNs: 0, mainNs: 20_000 };
-
-export type SchedulerTime =
-  /** The time that each call of the scheduler really took, times a factor. */
-  | { readonly kind: "measured"; readonly factor: number }
-  /** The same ns for every event: the same schedule every time. */
-  | { readonly kind: "fixed"; readonly nsPerEvent: number };
 
 /** What became of one part. Times are in ns from the start. */
 export interface SimulatedPart {
@@ -60,7 +40,7 @@ export interface SimulatedPart {
 export interface Simulation {
   /** In the order in which they started. */
   readonly parts: readonly SimulatedPart[];
-  /** When the last part ended. */
+  /** When the scheduler knew that the last block had ended. */
   readonly makespanNs: number;
   /** Time that the scheduler ran. */
   readonly schedulerNs: number;

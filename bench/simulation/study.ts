@@ -1,15 +1,10 @@
-import { executorSpinNs } from "../../src/execution/shared/rings.ts";
 import { type Figures, figuresOf } from "./figures.ts";
+import { type End, machineCosts } from "./machine.ts";
 import { POLICIES } from "./orders.ts";
 import { RANDOM_GRAPHS, randomGraph } from "./random_graphs.ts";
 import { REAL_GRAPHS, realPlan } from "./real_plans.ts";
 import { simulate } from "./simulate.ts";
-import {
-  LATENCIES_DEFAULT,
-  type SimulatedNode,
-  type Simulation,
-  type SimulationOptions,
-} from "./simulation.ts";
+import type { SimulatedNode, Simulation, SimulationOptions } from "./simulation.ts";
 
 /** Names of the graphs: real plans first, then random ones. */
 export const GRAPH_NAMES: readonly string[] = [...Object.keys(REAL_GRAPHS), ...Object.keys(RANDOM_GRAPHS)];
@@ -29,14 +24,10 @@ export interface StudyOptions {
   readonly isStealing: boolean;
   readonly queueNs?: number | undefined;
   readonly queuePartsMin?: number | undefined;
-  /** How long executors and the scheduler spin; left out, as long as executors of the engine with a core each. */
-  readonly spinNs?: number | undefined;
-  /** Until a thread that sleeps sees a record. */
-  readonly wakeNs?: number | undefined;
   readonly noise: number;
   readonly seed: number;
-  /** ns that the scheduler takes for an event; left out, the time that it really takes. */
-  readonly schedulerNs?: number | undefined;
+  /** Which end of what is known of machines. */
+  readonly machine: End;
 }
 
 export const STUDY_DEFAULTS = {
@@ -48,6 +39,7 @@ export const STUDY_DEFAULTS = {
   isStealing: true,
   noise: 0,
   seed: 1,
+  machine: "worst",
 } as const satisfies Partial<StudyOptions>;
 
 export interface Study {
@@ -64,30 +56,23 @@ export function graphSummary({ graph, lanes, blockRows, seed }: Omit<StudyOption
 
 /** Simulates one graph under one policy. */
 export function runStudy(study: StudyOptions): Study {
-  const { graph, seed, schedulerNs } = study;
+  const { graph, seed } = study;
   const nodes = graph in REAL_GRAPHS ? realPlan(graph, study) : randomGraph(graph, seed);
   const options = simulationOptions(study, nodes);
-  // Measured is the scheduler as it is in the middle of a long evaluation: once its code is compiled.
-  if (schedulerNs === undefined) simulate(nodes, options);
   const simulation = simulate(nodes, options);
   return { nodes, simulation, figures: figuresOf(nodes, options, simulation) };
 }
 
 function simulationOptions(study: StudyOptions, nodes: readonly SimulatedNode[]): SimulationOptions {
-  const { executors, blocks, noise, seed, isStealing, schedulerNs, queueNs, queuePartsMin } = study;
-  const { spinNs = executorSpinNs(executors, executors), wakeNs = LATENCIES_DEFAULT.wakeNs } = study;
+  const { executors, blocks, noise, seed, isStealing, machine, queueNs, queuePartsMin } = study;
   const policy = POLICIES.find(({ name }) => name === study.order)!;
   return {
     executors,
     blocks,
     noise,
     seed,
-    latencies: { spinNs, wakeNs },
+    machine: machineCosts(executors, machine),
     scheduler: { order: policy.order(seed), isStealing, queueNs, queuePartsMin },
     estimates: policy.hasWeights ? nodes : nodes.map((node) => ({ ...node, weight: 0 })),
-    schedulerTime:
-      schedulerNs === undefined
-        ? { kind: "measured", factor: 1 }
-        : { kind: "fixed", nsPerEvent: schedulerNs },
   };
 }

@@ -6,6 +6,7 @@ import { BLOCK_ROWS_BEST } from "../evaluation/arenas/block_rows.ts";
 import { type EngineHost, Evaluation } from "../evaluation/evaluation.ts";
 import { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
+import { startHost } from "../evaluation/start_host.ts";
 import { type Calibration, machineName } from "../evaluation/stored_costs.ts";
 import { ExecutorPool } from "../execution/executor_pool.ts";
 import { machineMemoryBytes } from "../limits.ts";
@@ -13,6 +14,7 @@ import { isSeriesLike, type KernelOperator, kernelOperators, type Settings } fro
 import type { Panel } from "../panel.ts";
 import { DEFAULT_COSTS, type OperatorCost } from "../plan/cost_model.ts";
 import { COLUMN_COST_NS } from "../plan/task_cost.ts";
+import { openFormulas } from "./open_formulas.ts";
 import { median, sum } from "./result.ts";
 import { syntheticPanel } from "./synthetic_panel.ts";
 
@@ -62,7 +64,8 @@ interface Probe {
 /**
  * Measures the compiled code of every built-in operator that has some, each in plans of its own, on one thread: ns per
  * cell, the median of some blocks, less what `task_cost.ts` counts for the column of the result. Reading arguments is
- * included, though tasks of one node share it: the sum of their costs is rather too high.
+ * included, though tasks of one node share it: the sum of their costs is rather too high. Then what it takes to hand out
+ * a part.
  */
 export async function calibrate(options: CalibrateOptions = {}): Promise<Calibration> {
   const { lanes = LANES_DEFAULT, blockRows = BLOCK_ROWS_BEST, onProgress = () => {} } = options;
@@ -91,6 +94,7 @@ export async function calibrate(options: CalibrateOptions = {}): Promise<Calibra
   } finally {
     await pool.close();
   }
+  const handOutNs = Number((await measureHandOut()).toPrecision(2));
   const operators = Object.fromEntries([...best].map(([name, points]) => [name, costOf(points)]));
   return {
     machine: machineName(),
@@ -98,7 +102,33 @@ export async function calibrate(options: CalibrateOptions = {}): Promise<Calibra
     measuredAt: new Date().toISOString(),
     lanes,
     operators,
+    handOutNs,
   };
+}
+
+/** Rows of a handful of lanes, which take hardly longer than it takes to hand them out. */
+const HAND_OUT = { nodes: 200, lanes: 8, warmUpCalls: 200, calls: 400 } as const;
+
+/** ns that the scheduler's thread takes for a part, with as many executors as an engine has. */
+async function measureHandOut(): Promise<number> {
+  const host = await startHost({ costs: DEFAULT_COSTS, notesTimes: true });
+  try {
+    const panel = syntheticPanel({ lanes: HAND_OUT.lanes, rows: 1, nullShare: 0 });
+    const text = Array.from({ length: HAND_OUT.nodes }, (_, id) => `f${id} = rank(close + ${id})`).join("\n");
+    const formulas = { name: "hand-out", text };
+    const { evaluation } = await openFormulas(host, formulas, panel, { blockRows: 1, keepsResults: false });
+    const run = async (calls: number) => {
+      for (let call = 0; call < calls; call++)
+        await evaluation.run({ rowCount: 1, inputRow: 0, outputRow: 0 });
+      return host.pool.times!;
+    };
+    const before = await run(HAND_OUT.warmUpCalls);
+    const after = await run(HAND_OUT.calls);
+    await evaluation.close();
+    return (1e6 * (after.handling - before.handling)) / (after.parts - before.parts);
+  } finally {
+    await host.pool.close();
+  }
 }
 
 function costOf(points: ReadonlyMap<number, number>): OperatorCost {

@@ -43,7 +43,7 @@ interface Executor {
   readonly signal: Signal;
   readonly running: Int32Array;
   readonly completed: Int32Array;
-  /** True if it was given parts and not woken since. */
+  /** True if it was given something in this turn. */
   isTouched: boolean;
 }
 
@@ -62,6 +62,8 @@ class SchedulerThread {
   readonly #record = new Int32Array(RUN_WORDS);
   /** The Float32 word of `#record`. */
   readonly #weight = new Float32Array(this.#record.buffer, 4 * RUN_WORD.weight, 1);
+  /** To the steals of the instructions that are carried out. */
+  readonly #answers: SchedulerEvent[] = [];
   #isStopping = false;
 
   constructor(task: SchedulerLoopTask) {
@@ -178,36 +180,45 @@ class SchedulerThread {
   /** Handles events, and the answers to the resulting steals. */
   #handle(events: readonly SchedulerEvent[]): void {
     this.#times?.noteEvents(events);
-    for (let news = events; news.length > 0; ) {
-      const answers: SchedulerEvent[] = [];
-      const scheduler = this.#scheduler;
-      const instructions = this.#trace ? this.#trace.handleAll(scheduler, news) : scheduler.handleAll(news);
-      this.#carryOut(instructions, answers);
-      news = answers;
+    const [scheduler, trace] = [this.#scheduler, this.#trace];
+    for (let news = events; news.length > 0; news = this.#answers.splice(0)) {
+      if (trace) trace.handleAll(scheduler, news, this.#carryOut);
+      else scheduler.handleAll(news, this.#carryOut);
+      this.#raiseTouched();
     }
-    const ahead = this.#trace ? this.#trace.runAhead(this.#scheduler) : this.#scheduler.runAhead();
-    this.#carryOut(ahead, []);
+    if (trace) trace.runAhead(scheduler, this.#carryOut);
+    else scheduler.runAhead(this.#carryOut);
+    this.#raiseTouched();
   }
 
-  /** Pushes all parts first, then wakes each executor once. */
-  #carryOut(instructions: readonly Instruction[], answers: SchedulerEvent[]): void {
-    for (const instruction of instructions) {
-      if (instruction.kind === "run") this.#queue(instruction);
-      else if (instruction.kind === "release") this.#release(instruction);
-      else if (instruction.kind === "steal") answers.push(this.#steal(instruction));
-      else this.#tellMain(instruction);
-    }
+  readonly #carryOut = (instruction: Instruction): void => {
+    if (instruction.kind === "run") this.#queue(instruction);
+    else if (instruction.kind === "release") this.#release(instruction);
+    else if (instruction.kind === "steal") this.#answers.push(this.#steal(instruction));
+    else this.#tellMain(instruction);
+    this.#times?.noteInstruction(instruction);
+  };
+
+  /**
+   * An executor that got something begins with it, while others get theirs. A scheduler that shares a core with executors
+   * raises them once it is done: a thread that wakes up may take its core.
+   */
+  #touch(executor: Executor): void {
+    if (!executor.isTouched && this.#executors.size < this.#task.cores) executor.signal.raise();
+    executor.isTouched = true;
+  }
+
+  #raiseTouched(): void {
     for (const executor of this.#executors.values()) {
       if (executor.isTouched) executor.signal.raise();
       executor.isTouched = false;
     }
-    this.#times?.noteInstructions(instructions);
   }
 
   #release({ executor: id, ticket }: ReleaseInstruction): void {
     const executor = this.#executors.get(id)!;
     Atomics.store(executor.released, ticket & (QUEUE_SLOTS - 1), ticket + 1);
-    executor.isTouched = true;
+    this.#touch(executor);
   }
 
   #queue(instruction: RunInstruction): void {
@@ -237,7 +248,7 @@ class SchedulerThread {
     if (isAhead) Atomics.store(executor.released, ticket & (QUEUE_SLOTS - 1), 0);
     Atomics.store(executor.claims, ticket & (QUEUE_SLOTS - 1), ticket + 1);
     executor.runs.push(record);
-    executor.isTouched = true;
+    this.#touch(executor);
     this.#trace?.noteQueued(instruction);
   }
 

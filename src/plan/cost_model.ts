@@ -9,6 +9,8 @@ export interface CostModel {
   readonly machine: string | null;
   /** By the operator's printed name; others cost what `task_cost.ts` says. */
   readonly operators: Readonly<Record<string, OperatorCost>>;
+  /** ns of the scheduler's thread to hand out a part and to take its end; default 1,700. */
+  readonly handOutNs?: number | undefined;
 }
 
 /** Costs at several window lengths, ascending; operators without a window have one entry, of 1 row. */
@@ -21,6 +23,9 @@ export interface CostPoint {
 
 /** No measured operator: all costs are the built-in ones. */
 export const DEFAULT_COSTS: CostModel = { machine: null, operators: {} };
+
+/** A millisecond to hand out a part: an upper limit. */
+const HAND_OUT_NS_MAX = 1e6;
 
 /** One second per cell: an upper limit that keeps sums over the largest plans finite. */
 const NS_PER_CELL_MAX = 1e9;
@@ -61,9 +66,11 @@ export function checkCostModel(value: unknown): CostModel {
 
 function problemOf(value: unknown): string | null {
   if (!isRecord(value)) return "no object";
-  const { machine, operators } = value;
+  const { machine, operators, handOutNs } = value;
   if (machine !== null && typeof machine !== "string") return "machine is not a text";
   if (!isRecord(operators)) return "operators is not an object";
+  if (handOutNs !== undefined && !isBetween(handOutNs, HAND_OUT_NS_MAX))
+    return "handOutNs is not a positive number of ns";
   const wrong = Object.entries(operators).find(([, cost]) => !isOperatorCost(cost));
   return wrong
     ? `the costs of ${wrong[0]} are not points of ascending windowRows and positive nsPerCell`
@@ -81,6 +88,10 @@ function isOperatorCost(cost: unknown): cost is OperatorCost {
     const { windowRows, nsPerCell } = point;
     if (!Number.isSafeInteger(windowRows) || (windowRows as number) <= before) return false;
     before = windowRows as number;
-    return typeof nsPerCell === "number" && nsPerCell > 0 && nsPerCell <= NS_PER_CELL_MAX;
+    return isBetween(nsPerCell, NS_PER_CELL_MAX);
   });
+}
+
+function isBetween(ns: unknown, most: number): boolean {
+  return typeof ns === "number" && ns > 0 && ns <= most;
 }

@@ -149,7 +149,9 @@ function formNodes(
 ): PlanNode[] {
   const inputs = drafts.map((draft) => draft.inputs);
   const costsNs = drafts.map(({ costNs }) => costNs);
-  const partCounts = isOn("split_nodes", shape) ? splitNodes(drafts, shape) : drafts.map(() => 1);
+  const partCounts = isOn("split_nodes", shape)
+    ? splitNodes(drafts, { ...shape, handOutNs: shape.costs?.handOutNs })
+    : drafts.map(() => 1);
   const partsNs = costsNs.map((costNs, id) => costNs / (partCounts[id] as number));
   const weights = isOn("critical_path_weights", shape)
     ? criticalPathWeights(partsNs, inputs)

@@ -15,10 +15,10 @@ const EXECUTOR_SHARE_MAX = 1 / 8;
 const PATH_SHARE_MAX = 1 / 2;
 
 /**
- * Time of the scheduler's thread to hand a part out and to take its end: its decisions take 200 ns with full queues to
- * 1,000 with empty ones (`npm run bench -- simulate`).
+ * Time of the scheduler's thread to hand a part out and to take its end, where the costs do not say: measured with 16
+ * executors on as many virtual cores, where lines of cache go from core to core.
  */
-const HAND_OUT_NS = 500;
+const HAND_OUT_NS = 1700;
 
 /** Share of a block's time in which the scheduler may hand out parts; the rest is for parts that take it longer. */
 const HAND_OUT_SHARE_MAX = 3 / 4;
@@ -31,6 +31,8 @@ export interface SplitLimits {
   readonly laneCount: number;
   readonly blockRows: number;
   readonly executorCount: number;
+  /** ns of the scheduler's thread for a part; default 1,700. */
+  readonly handOutNs?: number | undefined;
 }
 
 /** What the split reads of a node. */
@@ -43,7 +45,9 @@ export type NodeToSplit = Pick<PlanNode, "costNs" | "partAxis" | "inputs">;
  * into more than there are executors, lanes or rows. A row node has no state and is split over rows; every other over
  * lanes. If these are more parts than the scheduler can hand out while the executors run them, parts become longer, in
  * proportion to the square root of their node's cost: of all ways to cut a chain into as many parts this one has the
- * shortest path. With up to 90 executors they never are: those run 1.5 parts of 60 us in a microsecond.
+ * shortest path. With up to 26 executors they never are, at 1.7 us a part: those run 0.44 parts of 60 us in a
+ * microsecond. Simulated history of 64 and 200 executors takes 0.42 to 0.73 times as long as with parts for 0.5 us a
+ * hand-out, one case in eight as long.
  * Hazards: parts must write different cache lines, and each its own share of every column: `partRange` of the kernels
  * splits between whole lines. State is kept per lane, so the split must not change while the plan is open.
  * Misses: a live block of one row cannot be split over rows, and work is not split within a row; costs are estimates of
@@ -56,15 +60,28 @@ export function splitNodes(nodes: readonly NodeToSplit[], limits: SplitLimits): 
   const totalNs = nodes.reduce((sum, { costNs }) => sum + costNs, 0);
   const shareNs = totalNs / limits.executorCount;
   const targetNs = partTargetNs(shareNs, pathNs(nodes));
-  let counts = nodes.map((node) => partCountOf(node, limits, targetNs));
-  const makespanNs = Math.max(shareNs, pathNs(nodes, counts));
-  const partsMax = nodes.length + (HAND_OUT_SHARE_MAX * makespanNs) / HAND_OUT_NS;
   const longestNs = nodes.reduce((longest, { costNs }) => Math.max(longest, costNs), 0);
-  for (let stretch = targetNs / Math.sqrt(longestNs); sumOf(counts) > partsMax; stretch *= LONGER_PARTS)
+  let counts = nodes.map((node) => partCountOf(node, limits, targetNs));
+  for (
+    let stretch = targetNs / Math.sqrt(longestNs);
+    sumOf(counts) > partsMax(nodes, counts, shareNs, limits);
+    stretch *= LONGER_PARTS
+  )
     counts = nodes.map((node) => {
       return partCountOf(node, limits, Math.max(targetNs, stretch * Math.sqrt(node.costNs)));
     });
   return counts;
+}
+
+/** As many parts as can be handed out while parts of this size run: longer ones make the path longer as well. */
+function partsMax(
+  nodes: readonly NodeToSplit[],
+  counts: readonly number[],
+  shareNs: number,
+  { handOutNs = HAND_OUT_NS }: SplitLimits,
+): number {
+  const makespanNs = Math.max(shareNs, pathNs(nodes, counts));
+  return nodes.length + (HAND_OUT_SHARE_MAX * makespanNs) / handOutNs;
 }
 
 function partCountOf(

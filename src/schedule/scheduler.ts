@@ -15,6 +15,9 @@ import { ScheduledPlan } from "./scheduled_plan.ts";
 import { findSteal, HAND_OVER_NS } from "./stealing.ts";
 import { Tournament } from "./tournament.ts";
 
+/** Does what the scheduler decides. It must not call the scheduler. */
+export type CarryOut = (instruction: Instruction) => void;
+
 export interface SchedulerOptions extends QueueOverrides {
   /** The order of ready nodes; the critical path first, unless schedules are compared. */
   readonly order?: ReadyOrder;
@@ -28,7 +31,7 @@ export interface SchedulerOptions extends QueueOverrides {
  * Decides which part runs on which executor, and when. Pure: the same events always give the same instructions.
  *
  * The steps are numbered as in the design: (1) start; (2) stop when nothing is ready and nothing runs, which is the
- * caller's business: `handleAll` then returns no instruction and none is owed; (3) hand out the heaviest ready nodes
+ * caller's business: `handleAll` then gives no instruction and none is owed; (3) hand out the heaviest ready nodes
  * until none is left or no queue has room; (4) take completions, (4.5) counting the parts of split nodes; (5) decrement
  * the counters of the children; (6) children that are ready (7) enter the heap.
  *
@@ -84,49 +87,43 @@ export class Scheduler {
     return (this.#queueOf.get(executor)?.slotOf(ticket) ?? null) !== null;
   }
 
-  /** Handles one event and returns the resulting instructions. */
-  handle(event: SchedulerEvent): Instruction[] {
-    return this.handleAll([event]);
-  }
-
-  /** Handles a batch of events in the order in which they happened, then hands out parts once. */
-  handleAll(events: readonly SchedulerEvent[]): Instruction[] {
-    const instructions: Instruction[] = [];
-    for (const event of events) this.#take(event, instructions);
-    this.#release(instructions);
-    this.#handOut(instructions);
-    this.#takeBackAhead(instructions);
-    if (this.#isStealing) this.#steal(instructions);
-    return instructions;
+  /**
+   * Handles a batch of events in the order in which they happened, then hands out parts once. Each instruction is carried
+   * out while later ones are decided: the first executors begin at once.
+   */
+  handleAll(events: readonly SchedulerEvent[], carryOut: CarryOut): void {
+    for (const event of events) this.#take(event, carryOut);
+    this.#release(carryOut);
+    this.#handOut(carryOut);
+    this.#takeBackAhead(carryOut);
+    if (this.#isStealing) this.#steal(carryOut);
   }
 
   /**
    * If nothing is ready any more, gives queues nodes that wait only for queued parts. Executors detect the end of those
-   * by themselves, without a turn of the scheduler for every step of a chain. Call it after the instructions of
-   * `handleAll` are carried out: executors need not wait for it.
+   * by themselves, without a turn of the scheduler for every step of a chain. Call it after `handleAll`: executors need
+   * not wait for it.
    */
-  runAhead(): Instruction[] {
-    const instructions: Instruction[] = [];
-    if (!this.#isRunningAhead || this.#underWay.some(({ hasReady }) => hasReady)) return instructions;
-    for (const run of this.#underWay) if (!this.#handOutAhead(run, instructions)) break;
-    return instructions;
+  runAhead(carryOut: CarryOut): void {
+    if (!this.#isRunningAhead || this.#underWay.some(({ hasReady }) => hasReady)) return;
+    for (const run of this.#underWay) if (!this.#handOutAhead(run, carryOut)) break;
   }
 
-  #take(event: SchedulerEvent, instructions: Instruction[]): void {
+  #take(event: SchedulerEvent, carryOut: CarryOut): void {
     switch (event.kind) {
       case "done":
       case "failed":
       case "stolen":
-        this.#takeBack(event, instructions);
+        this.#takeBack(event, carryOut);
         break;
       case "submitted":
-        this.#start(event, instructions);
+        this.#start(event, carryOut);
         break;
       case "opened":
         this.#plans.set(event.plan, new ScheduledPlan(event, this.#order));
         break;
       case "cancel":
-        this.#cancel(event.plan, event.block, instructions);
+        this.#cancel(event.plan, event.block, carryOut);
         break;
       case "closed":
         this.#plans.delete(event.plan);
@@ -135,26 +132,26 @@ export class Scheduler {
         this.#join(event.executor);
         break;
       case "fault":
-        this.#loseExecutor(event.executor, event.running, instructions);
+        this.#loseExecutor(event.executor, event.running, carryOut);
         break;
     }
   }
 
   /** Step 1. */
-  #start(request: RunRequest, instructions: Instruction[]): void {
+  #start(request: RunRequest, carryOut: CarryOut): void {
     const run = this.#plans.get(request.plan)!.start(request);
     const later = this.#underWay.findIndex(({ order }) => compareCalls(order, request) > 0);
     this.#underWay.splice(later < 0 ? this.#underWay.length : later, 0, run);
-    this.#settle(run, instructions);
+    this.#settle(run, carryOut);
   }
 
-  #cancel(plan: number, block: number, instructions: Instruction[]): void {
+  #cancel(plan: number, block: number, carryOut: CarryOut): void {
     // The block itself may have ended. Numbers wrap around.
     const first = this.#plans.get(plan)?.underWay.find((run) => ((run.block - block) | 0) >= 0);
     if (!first) return;
     // This cancels the later blocks as well.
     first.cancel();
-    this.#settle(first, instructions);
+    this.#settle(first, carryOut);
   }
 
   #join(executor: number): void {
@@ -190,7 +187,7 @@ export class Scheduler {
   /** Step 4. A report about a part that the executor does not hold is a late report of a lost executor. */
   #takeBack(
     event: Extract<SchedulerEvent, { kind: "done" | "failed" | "stolen" }>,
-    instructions: Instruction[],
+    carryOut: CarryOut,
   ): void {
     const queue = this.#queueOf.get(event.executor);
     const slot = queue?.slotOf(event.ticket) ?? null;
@@ -210,10 +207,10 @@ export class Scheduler {
     if (event.kind === "done") run.partDone(node, part, event.ns);
     else if (event.kind === "failed") run.partFailed(node);
     else run.partTakenBack(node, part);
-    this.#settle(run, instructions);
+    this.#settle(run, carryOut);
   }
 
-  #loseExecutor(executor: number, running: PartId | null, instructions: Instruction[]): void {
+  #loseExecutor(executor: number, running: PartId | null, carryOut: CarryOut): void {
     const queue = this.#queueOf.get(executor);
     if (!queue) return;
     this.#queueOf.delete(executor);
@@ -227,12 +224,12 @@ export class Scheduler {
       const part = queue.parts[slot]!;
       const isOfRun = running?.plan === run.plan && running.block === run.block;
       run.partLost(node, part, isOfRun && running.node === node && running.part === part);
-      this.#settle(run, instructions);
+      this.#settle(run, carryOut);
     }
   }
 
   /** Tells executors which parts that they have ahead are now ready. */
-  #release(instructions: Instruction[]): void {
+  #release(carryOut: CarryOut): void {
     for (const run of this.#underWay) {
       for (let released = run.takeReleased(); released; released = run.takeReleased()) {
         const queue = this.#queueOf.get(released.executor);
@@ -240,13 +237,13 @@ export class Scheduler {
         if (!queue || slot === null) continue;
         queue.release(slot);
         this.#noteFill(queue);
-        instructions.push(released);
+        carryOut(released);
       }
     }
   }
 
   /** Ends a run whose last part has come back, once the plan's runs over earlier blocks have ended. */
-  #settle(run: BlockRun, instructions: Instruction[]): void {
+  #settle(run: BlockRun, carryOut: CarryOut): void {
     if (!run.end()) return;
     const plan = this.#plans.get(run.plan)!;
     for (let first = plan.underWay[0]; first; first = plan.underWay[0]) {
@@ -254,18 +251,18 @@ export class Scheduler {
       if (!end) return;
       this.#underWay.splice(this.#underWay.indexOf(first), 1);
       plan.retireFirst(end.kind === "finished");
-      instructions.push(end);
+      carryOut(end);
     }
   }
 
   /** Step 3: puts the heaviest ready nodes of the earliest run with any into the least filled queues. */
-  #handOut(instructions: Instruction[]): void {
+  #handOut(carryOut: CarryOut): void {
     let isLater = false;
     for (const run of this.#underWay) {
       while (run.hasReady) {
         const queue = this.#queueWithRoom(isLater);
         if (!queue) return;
-        instructions.push(this.#give(run, queue));
+        carryOut(this.#give(run, queue));
       }
       // Later runs get little room, so that the earliest does not wait behind them.
       if (!run.isEnding) isLater = true;
@@ -273,7 +270,7 @@ export class Scheduler {
   }
 
   /** False if there was no room for everything that may be handed out ahead. */
-  #handOutAhead(run: BlockRun, instructions: Instruction[]): boolean {
+  #handOutAhead(run: BlockRun, carryOut: CarryOut): boolean {
     const { costs } = this.#plans.get(run.plan)!;
     for (let node = run.nextAhead; node !== null; node = run.nextAhead) {
       const ns = costs.partNs(node);
@@ -286,7 +283,7 @@ export class Scheduler {
       if (queue === null) return false;
       const instruction = this.#put(run, queue, node, part, true);
       run.handOutAhead(instruction);
-      instructions.push(instruction);
+      carryOut(instruction);
     }
     return true;
   }
@@ -303,7 +300,7 @@ export class Scheduler {
   }
 
   /** Takes back parts of ending runs that may wait for inputs that will never be done. */
-  #takeBackAhead(instructions: Instruction[]): void {
+  #takeBackAhead(carryOut: CarryOut): void {
     if (!this.#underWay.some(({ isEnding }) => isEnding)) return;
     for (const queue of this.#queues) {
       if (queue.aheadCount === 0) continue;
@@ -311,7 +308,7 @@ export class Scheduler {
         if (!queue.runs[slot]?.isEnding || queue.isAhead[slot] === 0 || queue.isAsked[slot] !== 0) continue;
         queue.isAsked[slot] = ASKED;
         this.#askedCount++;
-        instructions.push(stealOf(queue, slot, true));
+        carryOut(stealOf(queue, slot, true));
       }
     }
   }
@@ -352,7 +349,7 @@ export class Scheduler {
   }
 
   /** Takes one part back for each executor that has no ready part. */
-  #steal(instructions: Instruction[]): void {
+  #steal(carryOut: CarryOut): void {
     let idleCount = -this.#askedCount;
     for (const queue of this.#queues) if (queue.runnableCount === 0) idleCount++;
     while (idleCount-- > 0) {
@@ -361,7 +358,7 @@ export class Scheduler {
       const { queue, slot } = steal;
       queue.isAsked[slot] = ASKED;
       this.#askedCount++;
-      instructions.push(stealOf(queue, slot, false));
+      carryOut(stealOf(queue, slot, false));
     }
   }
 

@@ -4,7 +4,7 @@ import { packDone } from "../../src/execution/protocol.ts";
 import type { PartEvent, TraceEvent } from "../../src/execution/trace/trace_events.ts";
 import { TraceRecorder } from "../../src/execution/trace/trace_recorder.ts";
 import { readEvents, TRACE_RECORD_NUMBERS } from "../../src/execution/trace/trace_records.ts";
-import type { Instruction, ScheduledNode } from "../../src/schedule/events.ts";
+import type { Instruction, ScheduledNode, SchedulerEvent } from "../../src/schedule/events.ts";
 import { Scheduler } from "../../src/schedule/scheduler.ts";
 import { blockAt, dataOf, smallPlan } from "./small_plan.ts";
 import { type TestPool, withPool } from "./test_pool.ts";
@@ -173,20 +173,18 @@ describe("the recorder", () => {
       for (const run of runs) recorder.noteQueued(run);
       return runs;
     };
-    const runs = runsOf(recorder.handleAll(scheduler, [{ kind: "joined", executor: 0 }, opened, submitted]));
+    const runs = runsOf(handled(recorder, scheduler, [{ kind: "joined", executor: 0 }, opened, submitted]));
     expect(runs.map((run) => run.executor)).toEqual([0, 0]);
     // An executor that idles: the part that waits is taken back for it.
-    const steals = recorder
-      .handleAll(scheduler, [{ kind: "joined", executor: 1 }])
-      .filter((instruction) => instruction.kind === "steal");
+    const steals = handled(recorder, scheduler, [{ kind: "joined", executor: 1 }]).filter(
+      (instruction) => instruction.kind === "steal",
+    );
     expect(steals).toHaveLength(1);
     const { executor, ticket } = steals[0]!;
     expect(executor).toBe(0);
     const stolen = runs.find((run) => run.ticket === ticket)!;
     recorder.noteStolen(executor, ticket);
-    const again = runsOf(
-      recorder.handleAll(scheduler, [{ kind: "stolen", executor, ticket, isTaken: true }]),
-    );
+    const again = runsOf(handled(recorder, scheduler, [{ kind: "stolen", executor, ticket, isTaken: true }]));
     expect(again.map((run) => [run.executor, run.node])).toEqual([[1, stolen.node]]);
     packDone(done, 0, again[0]!.ticket, 2000, 7);
     recorder.noteDone(1, done, 0);
@@ -207,7 +205,7 @@ describe("the recorder", () => {
       sentCount += records.length / TRACE_RECORD_NUMBERS;
       for (const event of readEvents(records)) if (event.kind === "dropped") dropped.push(event.count);
     });
-    recorder.handleAll(scheduler, [{ kind: "joined", executor: 0 }]);
+    handled(recorder, scheduler, [{ kind: "joined", executor: 0 }]);
     const noteParts = (count: number) => {
       for (let i = 0; i < count; i++) recorder.noteDone(0, done, 0);
     };
@@ -224,3 +222,13 @@ describe("the recorder", () => {
     expect(dropped[0]).toBeGreaterThan(100_000);
   });
 });
+
+function handled(
+  recorder: TraceRecorder,
+  scheduler: Scheduler,
+  events: readonly SchedulerEvent[],
+): Instruction[] {
+  const list: Instruction[] = [];
+  recorder.handleAll(scheduler, events, (instruction) => list.push(instruction));
+  return list;
+}

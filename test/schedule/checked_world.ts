@@ -10,8 +10,8 @@ import type {
   StealInstruction,
 } from "../../src/schedule/events.ts";
 import { QUEUE_SLOTS } from "../../src/schedule/executor_queue.ts";
-import { Scheduler } from "../../src/schedule/scheduler.ts";
 import { HAND_OVER_NS } from "../../src/schedule/stealing.ts";
+import { ListedScheduler } from "./listed_scheduler.ts";
 
 type EndCause =
   | { readonly kind: "cancelled" }
@@ -127,12 +127,12 @@ export class CheckedWorld {
   readonly queues = new Map<number, QueuedPart[]>();
   /** Runs that have not ended, in the order of their parts. */
   #underWay: RunModel[] = [];
-  readonly #scheduler: Scheduler;
+  readonly #scheduler: ListedScheduler;
   readonly #options: WorldOptions;
 
   constructor(options: WorldOptions) {
     this.#options = options;
-    this.#scheduler = new Scheduler(options);
+    this.#scheduler = new ListedScheduler(options);
   }
 
   open(nodes: readonly ScheduledNode[], priority = 0): SchedulerEvent {

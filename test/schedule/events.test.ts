@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { Instruction, PartId, RunInstruction, SchedulerEvent } from "../../src/schedule/events.ts";
-import { Scheduler, type SchedulerOptions } from "../../src/schedule/scheduler.ts";
+import type { SchedulerOptions } from "../../src/schedule/scheduler.ts";
 import { type Drawing, DrawnGraph } from "./drawn_graph.ts";
+import { ListedScheduler } from "./listed_scheduler.ts";
 
 const opened = (plan: number, drawing: Drawing) => {
   return { kind: "opened" as const, plan, nodes: new DrawnGraph(drawing, 1).nodes };
@@ -41,12 +42,12 @@ const counted = (queuePartsMin: number): SchedulerOptions => ({
 
 describe("runs", () => {
   test("of a plan without nodes finish at once, even without executors", () => {
-    const scheduler = new Scheduler();
+    const scheduler = new ListedScheduler();
     expect(scheduler.handleAll(ran(0, {}))).toEqual([finished(0)]);
   });
 
   test("of one plan follow each other, each from the start", () => {
-    const scheduler = new Scheduler(counted(4));
+    const scheduler = new ListedScheduler(counted(4));
     scheduler.handleAll([joined(0), opened(0, { a: { partCount: 2 }, b: { inputs: ["a"] } })]);
     const transcripts = [1, 2, 3].map((block) => {
       let started = runs(scheduler.handle(submitted(0, block)));
@@ -65,7 +66,7 @@ describe("runs", () => {
   });
 
   test("of some nodes do not wait for inputs that an earlier run has left", () => {
-    const scheduler = new Scheduler(counted(4));
+    const scheduler = new ListedScheduler(counted(4));
     scheduler.handleAll([joined(0), opened(0, { a: {}, b: { inputs: ["a"] }, c: { inputs: ["a", "b"] } })]);
     const nodesOf = (instructions: readonly Instruction[]) => runs(instructions).map(({ node }) => node);
     const first = scheduler.handle(submitted(0, 0, 0, Uint8Array.of(1, 0, 0)));
@@ -79,7 +80,7 @@ describe("runs", () => {
   });
 
   test("wait for executors, and parts go to the least filled queue first", () => {
-    const scheduler = new Scheduler(counted(2));
+    const scheduler = new ListedScheduler(counted(2));
     expect(scheduler.handleAll(ran(0, parts(9)))).toEqual([]);
     const first = runs(scheduler.handleAll([joined(4), joined(5)])).map((run) => run.executor);
     expect(first.slice(0, 2).sort()).toEqual([4, 5]);
@@ -88,7 +89,7 @@ describe("runs", () => {
 
   test("fill queues by estimated work: many short parts, few long ones", () => {
     const handedOut = (partNs: number) => {
-      const scheduler = new Scheduler({ queueNs: 1000 });
+      const scheduler = new ListedScheduler({ queueNs: 1000 });
       return runs(scheduler.handleAll([joined(0), ...ran(0, parts(300, partNs))])).length;
     };
     expect([2000, 600, 250, 100].map(handedOut)).toEqual([2, 2, 4, 10]);
@@ -97,7 +98,7 @@ describe("runs", () => {
   });
 
   test("go to a queue with room though one without has less work", () => {
-    const scheduler = new Scheduler({ queueNs: 100, isStealing: false });
+    const scheduler = new ListedScheduler({ queueNs: 100, isStealing: false });
     const drawing = { a: { cost: 1000 }, b: { cost: 60 }, c: { cost: 50 }, d: { cost: 40 } };
     const [a, b, c, d] = runs(scheduler.handleAll([joined(0), joined(1), ...ran(0, drawing)]));
     expect(c!.executor).toBe(b!.executor);
@@ -105,7 +106,7 @@ describe("runs", () => {
   });
 
   test("leave the last executor that fell idle the first part: it may not sleep yet", () => {
-    const scheduler = new Scheduler(counted(1));
+    const scheduler = new ListedScheduler(counted(1));
     const crew = [0, 1, 2].map(joined);
     const started = runs(scheduler.handleAll([...crew, ...ran(0, parts(3)), ...ran(1, parts(3))]));
     const [next] = runs(scheduler.handleAll([done(started[2]!), done(started[0]!)]));
@@ -113,7 +114,7 @@ describe("runs", () => {
   });
 
   test("of earlier calls go first, and later ones only keep executors from idling", () => {
-    const scheduler = new Scheduler({ queueNs: 1e6, isStealing: false });
+    const scheduler = new ListedScheduler({ queueNs: 1e6, isStealing: false });
     // a - b: while a runs, the later run fills its own executor and leaves the queues open for b.
     const early = { a: { cost: 1 }, b: { inputs: ["a"], partCount: 12 } };
     const first = runs(scheduler.handleAll([joined(0), joined(1), ...ran(0, early), ...ran(1, parts(50))]));
@@ -124,7 +125,7 @@ describe("runs", () => {
   });
 
   test("of a call that comes late but has the smaller number overtake", () => {
-    const scheduler = new Scheduler(counted(1));
+    const scheduler = new ListedScheduler(counted(1));
     const [late] = runs(scheduler.handleAll([joined(0), opened(0, parts(2)), submitted(0, 0, 7)]));
     scheduler.handleAll([opened(1, single), submitted(1, 0, 3)]);
     expect(runs(scheduler.handle(done(late!)))).toMatchObject([{ plan: 1, call: 3 }]);
@@ -134,7 +135,7 @@ describe("runs", () => {
 describe("blocks that overlap", () => {
   test("begin a node once its readers have ended the block before", () => {
     // a - b: a of block 1 waits for b of block 0, though a itself has ended long before
-    const scheduler = new Scheduler(counted(3));
+    const scheduler = new ListedScheduler(counted(3));
     const drawing = { a: {}, b: { inputs: ["a"] } };
     const [a] = runs(
       scheduler.handleAll([joined(0), opened(0, drawing), submitted(0, 4, 0), submitted(0, 5, 0)]),
@@ -146,7 +147,7 @@ describe("blocks that overlap", () => {
   });
 
   test("end with the one that fails, in order, and so do those submitted before its end was reported", () => {
-    const scheduler = new Scheduler(counted(4));
+    const scheduler = new ListedScheduler(counted(4));
     const twice = { a: { partCount: 2 }, b: { partCount: 2 } };
     const started = runs(
       scheduler.handleAll([joined(0), opened(0, twice), submitted(0, 0, 0), submitted(0, 1, 0)]),
@@ -163,7 +164,7 @@ describe("blocks that overlap", () => {
   });
 
   test("do not end before the block before", () => {
-    const scheduler = new Scheduler(counted(4));
+    const scheduler = new ListedScheduler(counted(4));
     // Block 1 of a fails while block 0 of b, which a has nothing to do with, runs.
     const drawing = { a: { cost: 9 }, b: { cost: 1 } };
     const [a, b] = runs(scheduler.handleAll([joined(0), ...ran(0, drawing), submitted(0, 1, 0)]));
@@ -178,7 +179,7 @@ describe("blocks that overlap", () => {
   });
 
   test("may run some nodes only: a node that one leaves out waits for those before it", () => {
-    const scheduler = new Scheduler(counted(4));
+    const scheduler = new ListedScheduler(counted(4));
     const drawing = { a: { cost: 9 }, b: { cost: 1 } };
     const [a, b] = runs(scheduler.handleAll([joined(0), ...ran(0, drawing)]));
     // Block 1 leaves a out, block 2 runs it: not before block 0 has ended it.
@@ -189,7 +190,7 @@ describe("blocks that overlap", () => {
   });
 
   test("may be cancelled from one on: those before it go on", () => {
-    const scheduler = new Scheduler(counted(4));
+    const scheduler = new ListedScheduler(counted(4));
     const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single), submitted(0, 1, 0)]));
     expect(scheduler.handle(cancel(0, 1))).toEqual([]);
     expect(scheduler.handle(done(first!))).toEqual([finished(0, 0), cancelled(0, 1)]);
@@ -198,7 +199,7 @@ describe("blocks that overlap", () => {
 
 describe("cancelling", () => {
   test("ends a run with its last outstanding part and leaves others alone", () => {
-    const scheduler = new Scheduler(counted(2));
+    const scheduler = new ListedScheduler(counted(2));
     const [first, second] = runs(scheduler.handleAll([joined(0), ...ran(0, parts(9)), ...ran(1, single)]));
     expect(scheduler.handle(cancel(0))).toEqual([]);
     const freed = scheduler.handle(done(first!));
@@ -208,7 +209,7 @@ describe("cancelling", () => {
   });
 
   test("an idle run ends at once; one that has ended, or a plan that is unknown, is no news", () => {
-    const scheduler = new Scheduler();
+    const scheduler = new ListedScheduler();
     scheduler.handleAll([...ran(0, single), submitted(0, 1, 0)]);
     expect(scheduler.handle(cancel(0))).toEqual([cancelled(0), cancelled(0, 1)]);
     expect(scheduler.handle(cancel(0))).toEqual([]);
@@ -216,7 +217,7 @@ describe("cancelling", () => {
   });
 
   test("leaves the plan as it was: its next run starts from the beginning", () => {
-    const scheduler = new Scheduler(counted(2));
+    const scheduler = new ListedScheduler(counted(2));
     const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single)]));
     scheduler.handle(cancel(0));
     expect(scheduler.handle(done(first!))).toEqual([cancelled(0)]);
@@ -229,7 +230,7 @@ describe("cancelling", () => {
 
 describe("a kernel that throws", () => {
   test("fails its run, named by the first node that failed, after the other parts came back", () => {
-    const scheduler = new Scheduler(counted(2));
+    const scheduler = new ListedScheduler(counted(2));
     const started = runs(scheduler.handleAll([joined(0), joined(1), ...ran(0, parts(9))]));
     const replies = started.map((run, index) => (index === 2 ? done(run) : failed(run)));
     expect(scheduler.handleAll(replies.slice(0, 3))).toEqual([]);
@@ -246,7 +247,7 @@ describe("a lost executor", () => {
   };
 
   test("has its parts run elsewhere", () => {
-    const scheduler = new Scheduler(counted(2));
+    const scheduler = new ListedScheduler(counted(2));
     const first = runs(scheduler.handleAll([joined(0), ...ran(0, parts(2))]));
     expect(scheduler.handle(fault(0, first[0]!))).toEqual([]);
     const again = runs(scheduler.handle(joined(1)));
@@ -256,7 +257,7 @@ describe("a lost executor", () => {
   });
 
   test("fails the run if the same part was running when another one was lost before", () => {
-    const scheduler = new Scheduler(counted(2));
+    const scheduler = new ListedScheduler(counted(2));
     const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single)]));
     const [again] = runs(scheduler.handleAll([fault(0, first!), joined(1)]));
     expect(scheduler.handle(fault(1, again!))).toEqual([
@@ -265,7 +266,7 @@ describe("a lost executor", () => {
   });
 
   test("blames only the part that was running: one that waited in the queue may be lost again", () => {
-    const scheduler = new Scheduler(counted(2));
+    const scheduler = new ListedScheduler(counted(2));
     const first = runs(scheduler.handleAll([joined(0), ...ran(0, parts(2))]));
     const again = runs(scheduler.handleAll([fault(0, first[0]!), joined(1)]));
     const waited = again.find(({ part }) => part === first[1]!.part)!;
@@ -274,7 +275,7 @@ describe("a lost executor", () => {
   });
 
   test("joining twice is a bug of ours", () => {
-    const scheduler = new Scheduler();
+    const scheduler = new ListedScheduler();
     scheduler.handle(joined(0));
     expect(() => scheduler.handle(joined(0))).toThrow("joined already");
   });
@@ -283,7 +284,7 @@ describe("a lost executor", () => {
 describe("stealing", () => {
   /** Executor 0 has ten parts of 50 us when executor 1 joins with nothing to do. */
   function backlog() {
-    const scheduler = new Scheduler({ queueNs: 1e6 });
+    const scheduler = new ListedScheduler({ queueNs: 1e6 });
     const started = runs(scheduler.handleAll([joined(0), ...ran(0, parts(10, 50_000))]));
     return { scheduler, started, asked: scheduler.handle(joined(1)) };
   }
@@ -317,14 +318,14 @@ describe("stealing", () => {
   });
 
   test("can be switched off", () => {
-    const scheduler = new Scheduler({ queueNs: 1e6, isStealing: false });
+    const scheduler = new ListedScheduler({ queueNs: 1e6, isStealing: false });
     scheduler.handleAll([joined(0), ...ran(0, parts(10, 50_000))]);
     expect(scheduler.handle(joined(1))).toEqual([]);
   });
 });
 
 test("a node of several parts is handed out ahead part by part, each where that part of its heaviest input runs", () => {
-  const scheduler = new Scheduler({ isStealing: false });
+  const scheduler = new ListedScheduler({ isStealing: false });
   const node = (inputs: number[], partUs: number, partCount = 2) => {
     return { inputs, partCount, weight: 1, costNs: 1000 * partUs * partCount, moveNs: 0 };
   };
@@ -348,7 +349,7 @@ test("a node of several parts is handed out ahead part by part, each where that 
 });
 
 test("a queue has room as long as what it may run is short, though it holds more that it was given ahead", () => {
-  const scheduler = new Scheduler({ queueNs: 200_000, queuePartsMin: 1, isStealing: false });
+  const scheduler = new ListedScheduler({ queueNs: 200_000, queuePartsMin: 1, isStealing: false });
   const node = (inputs: number[], partUs: number, partCount = 1) => {
     return { inputs, partCount, weight: 1000 * partUs, costNs: 1000 * partUs * partCount, moveNs: 0 };
   };

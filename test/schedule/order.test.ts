@@ -21,8 +21,7 @@ function timeless(executors: number, scheduler: SchedulerOptions, blocks = 1): S
     executors,
     blocks,
     scheduler,
-    latencies: { wakeNs: 0, busyNs: 0, mainNs: 0 },
-    schedulerTime: { kind: "fixed", nsPerEvent: 0 },
+    machine: { wakeNs: 0, busyNs: 0, mainNs: 0, eventNs: 0, handOutNs: 0, slower: 1 },
   };
 }
 

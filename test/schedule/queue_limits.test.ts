@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
 import type { ScheduledNode } from "../../src/schedule/events.ts";
 import { queueLimits } from "../../src/schedule/queue_limits.ts";
-import { Scheduler, type SchedulerOptions } from "../../src/schedule/scheduler.ts";
+import type { SchedulerOptions } from "../../src/schedule/scheduler.ts";
+import { ListedScheduler } from "./listed_scheduler.ts";
 
 test("limits are overridden one at a time, that of parts ahead with that of all", () => {
   const usual = queueLimits({});
@@ -18,7 +19,7 @@ describe("the scheduler fills queues", () => {
   });
 
   function given(options: SchedulerOptions): [ready: number, ahead: number] {
-    const scheduler = new Scheduler({ isStealing: false, ...options });
+    const scheduler = new ListedScheduler({ isStealing: false, ...options });
     scheduler.handleAll([
       { kind: "joined", executor: 0 },
       { kind: "opened", plan: 0, nodes },

@@ -42,6 +42,8 @@ export class TimesRecorder {
   readonly #plans = new Map<number, TimedPlan>();
   readonly #held = new Map<number, (Held | undefined)[]>();
   readonly #lastEndMs = new Map<number, number>();
+  /** Runs that have ended in this turn. */
+  readonly #ended: RunEnd[] = [];
   #runCount = 0;
   #underWaySinceMs = 0;
 
@@ -73,24 +75,23 @@ export class TimesRecorder {
     run?.parts.push({ ...held!, executor, beforeMs, startMs, endMs });
   }
 
-  /** Call it once they are carried out: what it costs delays nobody then. */
-  noteInstructions(instructions: readonly Instruction[]): void {
-    const handedMs = traceNowMs();
-    for (const instruction of instructions) {
-      if (instruction.kind === "run") this.#noteHandedOut(instruction, handedMs);
-      else if (instruction.kind !== "release" && instruction.kind !== "steal") this.#noteEnd(instruction);
-    }
+  /** Call it once it is carried out. */
+  noteInstruction(instruction: Instruction): void {
+    if (instruction.kind === "run") this.#noteHandedOut(instruction);
+    else if (instruction.kind !== "release" && instruction.kind !== "steal") this.#ended.push(instruction);
   }
 
+  /** Call it at the end of a turn: summing up runs that have ended delays nobody then. */
   noteHandled(eventCount: number, ms: number): void {
     this.#add("events", eventCount);
     this.#add("handling", ms);
+    for (const end of this.#ended.splice(0)) this.#noteEnd(end);
   }
 
-  #noteHandedOut({ executor, ticket, plan, block, node }: RunInstruction, handedMs: number): void {
+  #noteHandedOut({ executor, ticket, plan, block, node }: RunInstruction): void {
     const held = this.#held.get(executor) ?? [];
     this.#held.set(executor, held);
-    held[ticket & SLOT_MASK] = { plan, block, node, handedMs };
+    held[ticket & SLOT_MASK] = { plan, block, node, handedMs: traceNowMs() };
   }
 
   #noteEnd({ plan, block }: RunEnd): void {

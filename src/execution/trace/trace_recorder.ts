@@ -1,6 +1,6 @@
 import type { Instruction, PartId, RunInstruction, SchedulerEvent } from "../../schedule/events.ts";
 import { QUEUE_SLOTS } from "../../schedule/executor_queue.ts";
-import type { Scheduler } from "../../schedule/scheduler.ts";
+import type { CarryOut, Scheduler } from "../../schedule/scheduler.ts";
 import { nsOf, PART_STATUS, startMsOf } from "../protocol.ts";
 import { traceNowMs } from "./trace_events.ts";
 import { TRACE_RECORD, TRACE_RECORD_NUMBERS } from "./trace_records.ts";
@@ -50,24 +50,27 @@ export class TraceRecorder {
   }
 
   /** Traces `scheduler.handleAll`. All records of a run are sent before its end is reported. */
-  handleAll(scheduler: Scheduler, events: readonly SchedulerEvent[]): Instruction[] {
-    return this.#timed(scheduler, events, () => scheduler.handleAll(events));
+  handleAll(scheduler: Scheduler, events: readonly SchedulerEvent[], carryOut: CarryOut): void {
+    this.#timed(scheduler, events, (list) => scheduler.handleAll(events, list), carryOut);
   }
 
   /** Traces `scheduler.runAhead`. */
-  runAhead(scheduler: Scheduler): Instruction[] {
-    return this.#timed(scheduler, [], () => scheduler.runAhead());
+  runAhead(scheduler: Scheduler, carryOut: CarryOut): void {
+    this.#timed(scheduler, [], (list) => scheduler.runAhead(list), carryOut);
   }
 
+  /** Instructions are carried out once all are decided, so that the trace has the scheduler's time alone. */
   #timed(
     scheduler: Scheduler,
     events: readonly SchedulerEvent[],
-    decide: () => Instruction[],
-  ): Instruction[] {
+    decide: (list: CarryOut) => void,
+    carryOut: CarryOut,
+  ): void {
+    const instructions: Instruction[] = [];
     const startMs = traceNowMs();
     const startedAt = performance.now();
-    const instructions = decide();
-    if (events.length + instructions.length === 0) return instructions;
+    decide((instruction) => instructions.push(instruction));
+    if (events.length + instructions.length === 0) return;
     const ns = Math.round((performance.now() - startedAt) * 1e6);
     this.#add(TRACE_RECORD.scheduled, startMs, ns, events.length, instructions.length, scheduler.readyCount);
     for (const event of events) if (event.kind === "joined") this.#noteJoined(event.executor);
@@ -77,7 +80,7 @@ export class TraceRecorder {
       if ("reason" in instruction || instruction.kind === "finished" || instruction.kind === "cancelled")
         this.#endRun(instruction);
     }
-    return instructions;
+    for (const instruction of instructions) carryOut(instruction);
   }
 
   noteQueued({ executor, ticket, plan, block, node, part }: RunInstruction): void {

@@ -2,7 +2,7 @@ import { describe, expect, test } from "vitest";
 import { runBench } from "../run_bench.ts";
 
 const SIMULATE = ["simulate"];
-const TOY = [...SIMULATE, "--graph", "diamonds", "--scheduler-ns", "500"];
+const TOY = [...SIMULATE, "--graph", "diamonds", "--machine", "best"];
 
 describe("bench simulate", () => {
   test("prints a line for each number of executors", async () => {
@@ -20,7 +20,7 @@ describe("bench simulate", () => {
     const file = "charts/diamonds-critical-path-3x1";
     const first = await runBench(args, {}, `${file}.svg`);
     const { figures, ...options } = JSON.parse(first.stdout);
-    expect(options).toMatchObject({ graph: "diamonds", seed: 5, schedulerNs: 500, isStealing: true });
+    expect(options).toMatchObject({ graph: "diamonds", seed: 5, machine: "best", isStealing: true });
     expect(figures[0]).toMatchObject({ executors: 3, blocks: 1 });
     expect(figures[0].ratio).toBeGreaterThanOrEqual(1);
     expect(first.written).toMatch(/^<svg [\s\S]*<\/svg>\n$/);
@@ -33,7 +33,8 @@ describe("bench simulate", () => {
     ["an unknown graph", [...SIMULATE, "--graph", "diamnds"], "no graph diamnds; there are "],
     ["an unknown order", [...TOY, "--order", "filo"], "no order filo; there are critical-path, "],
     ["no executors", [...TOY, "--executors", "0"], "E500"],
-    ["a negative time", [...TOY, "--spin-ns", "-1"], "E500"],
+    ["a negative time", [...TOY, "--queue-ns", "-1"], "E500"],
+    ["an unknown machine", [...SIMULATE, "--machine", "usual"], "no machine usual; there are best, worst"],
     ["a folder that is a file", [...TOY, "--executors", "1", "--out", "bars.csv"], "E442"],
   ])("refuses %s", async (_, args, message) => {
     const { exitCode, stdout, stderr } = await runBench(args, { "bars.csv": "date\n" });

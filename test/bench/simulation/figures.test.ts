@@ -5,8 +5,7 @@ import type { SimulationOptions } from "../../../bench/simulation/simulation.ts"
 import { type Drawing, DrawnGraph } from "../../schedule/drawn_graph.ts";
 
 const TIMELESS: Omit<SimulationOptions, "executors"> = {
-  latencies: { wakeNs: 0, busyNs: 0, mainNs: 0 },
-  schedulerTime: { kind: "fixed", nsPerEvent: 0 },
+  machine: { wakeNs: 0, busyNs: 0, mainNs: 0, eventNs: 0, handOutNs: 0, slower: 1 },
 };
 
 function figures(drawing: Drawing, options: Partial<SimulationOptions>) {
@@ -48,11 +47,11 @@ describe("figures", () => {
       queueMax: 4,
       schedulerShare: 0,
     });
-    const slow = { schedulerTime: { kind: "fixed" as const, nsPerEvent: 100 } };
+    const slow = { machine: { ...TIMELESS.machine, eventNs: 100 } };
     expect(figures({ a: { cost: 100 } }, slow)).toMatchObject({
-      makespanNs: 200,
-      ratio: 2,
-      schedulerShare: 1,
+      makespanNs: 300,
+      ratio: 3,
+      schedulerShare: 2 / 3,
     });
   });
 

@@ -81,7 +81,6 @@ describe("a chart of a schedule", () => {
     const simulation = simulate(nodes, {
       executors: 200,
       blocks: 2,
-      schedulerTime: { kind: "fixed", nsPerEvent: 500 },
     });
     const elements = elementsOf(ganttSvg(nodes, simulation.parts, { ...OPTIONS, executors: 200 }));
     const [width, height] = elements[0]!.attributes.viewBox!.split(" ").slice(2).map(Number) as [

@@ -37,15 +37,17 @@ async function timesOfWait(handedAfterMs: number, startMs: number) {
   recorder.noteEvents([{ kind: "opened", plan: 0, nodes: [node(), node(), node(0)] }]);
   recorder.noteEvents([{ kind: "submitted", plan: 0, block: 0, isNeeded: null, call: 0 }]);
   const first: Instruction[] = [run(0, 0, 0), run(1, 0, 1)];
-  recorder.noteInstructions(handedAfterMs === 0 ? [...first, run(1, 1, 2, true)] : first);
+  for (const one of handedAfterMs === 0 ? [...first, run(1, 1, 2, true)] : first)
+    recorder.noteInstruction(one);
   done(0, 0, 1, 5);
   done(1, 0, 1, 2);
   if (handedAfterMs > 0) {
     await wait(handedAfterMs);
-    recorder.noteInstructions([run(1, 1, 2)]);
+    recorder.noteInstruction(run(1, 1, 2));
   }
   done(1, 1, startMs, startMs + 2);
-  recorder.noteInstructions([{ kind: "finished", plan: 0, block: 0 }]);
+  recorder.noteInstruction({ kind: "finished", plan: 0, block: 0 });
+  recorder.noteHandled(1, 0);
   return timesOf(sums, 0);
 }
 
