@@ -164,8 +164,7 @@ class Executor {
     const node = words[record + 3]!;
     const [call, priority] = [words[record + RUN_WORD.call]!, words[record + RUN_WORD.priority]!];
     const part = words[record + 4]!;
-    Atomics.store(this.#task.link.running, 5, ticket);
-    const status = this.#runPart(plan, block, node, part);
+    const status = this.#runPart(plan, block, node, part, ticket);
     const endedAt = performance.now();
     const ns = Math.round((endedAt - startedAt) * 1e6);
     packDone(this.#done, status, ticket, TIME_ORIGIN_MS + startedAt, ns);
@@ -232,12 +231,14 @@ class Executor {
     return Atomics.compareExchange(claims, ticket & (QUEUE_SLOTS - 1), ticket + 1, 0) === ticket + 1;
   }
 
-  #runPart(id: number, block: number, node: number, part: number): number {
+  #runPart(id: number, block: number, node: number, part: number, ticket: number): number {
     const { running } = this.#task.link;
     Atomics.store(running, 0, id);
     Atomics.store(running, 1, block);
     Atomics.store(running, 2, node);
     Atomics.store(running, 3, part);
+    // Last: with the ticket before it, which is reported, a thread that is lost here has not ended this part.
+    Atomics.store(running, 5, ticket);
     Atomics.add(running, 4, 1);
     try {
       const plan = this.#plan(id);

@@ -45,8 +45,10 @@ function oneFormulaPerOperator(): string {
   return ["let moved = close - 0.5 * ema(close, 7)", ...lines].join("\n");
 }
 
+/** Every other number of threads with a core for the scheduler, which then wakes executors one by one. */
 export async function startHost(threads: number): Promise<EngineHost> {
-  const pool = await ExecutorPool.start({ threads });
+  const cores = threads % 2 === 1 ? threads + 1 : threads;
+  const pool = await ExecutorPool.start({ threads, cores });
   return { pool, budget: new MemoryBudget(totalmem() / 4), threads, costs: DEFAULT_COSTS, engineDigest: "" };
 }
 
