@@ -1,5 +1,5 @@
 /** Longest time for which the main thread does one thing, in ms: rows of sessions wait for it. */
-const STEP_MS = 2;
+const STEP_MS = 1;
 
 /** Lets this thread do what else there is to do. */
 async function pause(): Promise<void> {

@@ -1,4 +1,5 @@
 import { execFile } from "node:child_process";
+import { setTimeout as delay } from "node:timers/promises";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { InternalError, ResourceError } from "../../src/errors.ts";
@@ -259,5 +260,23 @@ test("data or a block that contradicts the plan is a bug of ours, not a hang", a
     await expect(open.run({ ...block, inputRow: 3 })).rejects.toThrow("beyond the input");
     await expect(open.run({ ...block, outputRow: 3 })).rejects.toThrow("beyond the results");
     await open.run(block);
+  });
+});
+
+test.each([2, 8])("threads that wait for a part sleep: of %i cores none is kept busy", async (cores) => {
+  const drawn = {
+    a: { operator: "wait", reads: ["x"] },
+    b: { operator: "add_one", reads: ["a"], partCount: 4, isOutput: true },
+  };
+  await withPool({ threads: 4, cores }, async ({ runOnce, markSeen, leaveMark }) => {
+    const running = runOnce(dataOf(smallPlan(drawn, 1, 4)));
+    await markSeen("started");
+    const before = process.cpuUsage();
+    await delay(400);
+    const { user, system } = process.cpuUsage(before);
+    leaveMark("go");
+    await running;
+    // Three executors and the scheduler: one of them alone would take 400 ms if it looked for news all the time.
+    expect((user + system) / 1000).toBeLessThan(200);
   });
 });

@@ -5,8 +5,8 @@ import type { KernelSet } from "../memory/kernel_set.ts";
 import { GROUP_LANES } from "../memory/state_layout.ts";
 import { VALUE_BYTES } from "../memory/vectors.ts";
 
-/** Doubles that are filled in one step: a ms or two. */
-const STEP_DOUBLES = 2 ** 19;
+/** Doubles that are filled in one step: of memory that nobody touched before half a ms. */
+const STEP_DOUBLES = 2 ** 16;
 
 /** Prepares an arena for row 0, in steps: earlier rows are null, recurrences and windows are empty. */
 export function* initializeArena(
