@@ -39,7 +39,7 @@ const HAND_OUT_SHARE = 0.7;
 
 /**
  * Fitted to live rows of alpha101 on the same 16 cores, 2026-11-27. With 12 of them history takes 1.02 times what these
- * give, with 15 1.04 (docs/sizing.md).
+ * give, with 15 1.04 (bench/experiments.md).
  */
 const SLOWER: Curve = [
   [1, 1],
