@@ -48,7 +48,7 @@ const SERIES = 4;
  */
 export async function measureExchange({ onProgress, ...options }: ExchangeOptions): Promise<ExchangeResult> {
   const own = await mkdtemp(join(tmpdir(), "factorloom-exchange-"));
-  const cluster = await startLocalCluster({ workers: options.workers });
+  await using cluster = await startLocalCluster({ workers: options.workers });
   const bridge = await Bridge.start({ python: (await findPython()).path });
   const folder = join(options.store, "factorloom-exchange");
   try {
@@ -72,7 +72,6 @@ export async function measureExchange({ onProgress, ...options }: ExchangeOption
     return result!;
   } finally {
     await bridge.close();
-    await cluster.close();
     await rm(folder, { recursive: true, force: true });
     await rm(own, { recursive: true, force: true });
   }

@@ -6,7 +6,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
+import { ProcessCluster } from "../cluster/support/processes/process_cluster.ts";
 import { schedulerCounts } from "../cluster/support/scheduler_counts.ts";
 import { hasDask } from "../support/needs.ts";
 import { until } from "../support/until.ts";
@@ -19,7 +19,7 @@ const END_MS_MAX = 15_000;
 
 describe.runIf(await hasDask())("an evaluation on a cluster", () => {
   let folder = "";
-  let dask: LocalCluster;
+  let dask: ProcessCluster;
   /** Clients that the scheduler counts while no client is connected. */
   let idle = 0;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe.runIf(await hasDask())("an evaluation on a cluster", () => {
     writeFileSync(join(folder, "f.factors"), "x = rank(close)\n");
     writeFileSync(join(folder, "bars.csv"), BARS);
     const config = { DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL: "10 minutes" };
-    dask = await startLocalCluster({ workers: 0, config });
+    dask = await ProcessCluster.start({ workers: 0, config });
     idle = await clients();
   });
   afterAll(async () => {

@@ -8,7 +8,6 @@ import type { ClusterProgress, ClusterReport, GroupProgress } from "../../src/cl
 import { findPython } from "../../src/cluster/bridge/python.ts";
 import { Cluster, type ClusterPanel, openClusterPanel } from "../../src/cluster/client/cluster.ts";
 import type { ClusterEvaluateOptions, ClusterOptions } from "../../src/cluster/client/options.ts";
-import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
 import { compile, type Program } from "../../src/compile.ts";
 import { factorTableOfBlocks } from "../../src/data/factors/factor_table.ts";
 import type { PanelSource } from "../../src/data/panel/panel_source.ts";
@@ -21,6 +20,7 @@ import { PATIENCE_SECONDS } from "../support/until.ts";
 import { differenceOf } from "./support/difference.ts";
 import { panelTable } from "./support/panel_table.ts";
 import { PATIENCE_VARIABLE, patient } from "./support/patient.ts";
+import { ProcessCluster } from "./support/processes/process_cluster.ts";
 
 /** What Dask does for a run is forced to happen, and seen; tables have the bits of the engine each time. */
 
@@ -46,7 +46,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
   const folder = fileFolder();
   let path: string;
   let engine: Engine;
-  let dask: LocalCluster;
+  let dask: ProcessCluster;
   let cluster: Cluster;
   const closing: (() => Promise<void>)[] = [];
   const expected = new Map<Program, Table>();
@@ -66,14 +66,17 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     await engine?.close();
   });
 
-  async function startDask(workers: number): Promise<LocalCluster> {
+  async function startDask(workers: number): Promise<ProcessCluster> {
     const config = { [PATIENCE_VARIABLE]: join(folder, "patience") };
-    const started = await startLocalCluster({ workers, config });
+    const started = await ProcessCluster.start({ workers, config });
     closing.push(() => started.close());
     return started;
   }
 
-  async function connect({ address }: LocalCluster, options: Partial<ClusterOptions> = {}): Promise<Cluster> {
+  async function connect(
+    { address }: ProcessCluster,
+    options: Partial<ClusterOptions> = {},
+  ): Promise<Cluster> {
     const connected = await Cluster.connect({
       scheduler: address,
       timeoutSeconds: PATIENCE_SECONDS,

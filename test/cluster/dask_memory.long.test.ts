@@ -4,7 +4,6 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Bridge } from "../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../src/cluster/bridge/python.ts";
 import { Cluster, type ClusterPanel, openClusterPanel } from "../../src/cluster/client/cluster.ts";
-import { type LocalCluster, startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
 import { compile } from "../../src/compile.ts";
 import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
@@ -13,6 +12,7 @@ import { fileFolder } from "../support/file_folder.ts";
 import { hasDask } from "../support/needs.ts";
 import { PATIENCE_SECONDS } from "../support/until.ts";
 import { PeakMemory } from "./support/peak_memory.ts";
+import { ProcessCluster } from "./support/processes/process_cluster.ts";
 
 /**
  * A panel of twice the memory of all workers. What Dask holds is spilled, and workers stay below their limits: what moves
@@ -44,13 +44,17 @@ describe.runIf(process.platform === "linux" && (await hasDask()))(
     const folder = fileFolder();
     let path: string;
     let expected: readonly string[];
-    let dask: LocalCluster;
+    let dask: ProcessCluster;
     let cluster: Cluster;
     beforeAll(async () => {
       path = join(folder, "panel.parquet");
       await writePanel(path);
       expected = await expectedDigests(path);
-      dask = await startLocalCluster({ workers: WORKERS, memoryLimit: String(LIMIT_BYTES), config: CONFIG });
+      dask = await ProcessCluster.start({
+        workers: WORKERS,
+        memoryLimit: String(LIMIT_BYTES),
+        config: CONFIG,
+      });
       cluster = await Cluster.connect({ scheduler: dask.address, timeoutSeconds: PATIENCE_SECONDS });
     });
     afterAll(async () => {

@@ -20,7 +20,7 @@ interface LocalFlags {
   readonly resources?: Readonly<Record<string, number>>;
   readonly threads: number;
   readonly memoryLimit?: number;
-  readonly workerSaturation?: number;
+  readonly workerSaturation?: string;
   readonly python?: string;
 }
 
@@ -84,11 +84,9 @@ export function addCluster(program: Command): void {
     .action(runClean);
 }
 
-function parseSaturation(text: string): number {
-  if (text === "inf") return Number.POSITIVE_INFINITY;
-  const saturation = /^\d{1,9}(\.\d{1,9})?$/.test(text) ? Number(text) : 0;
-  if (saturation === 0) throw new InvalidArgumentError("A number above 0, or inf.");
-  return saturation;
+function parseSaturation(text: string): string {
+  if (text === "inf" || (/^\d{1,9}(\.\d{1,9})?$/.test(text) && Number(text) > 0)) return text;
+  throw new InvalidArgumentError("A number above 0, or inf.");
 }
 
 const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d: 86400e3 };
@@ -100,34 +98,24 @@ function parseAge(text: string): number {
   return Number(count) * UNIT_MS[unit]!;
 }
 
-/** Exit code 0 if a signal ends it, 2 if the scheduler ends by itself. */
-async function runLocal({ threads, memoryLimit, ...flags }: LocalFlags): Promise<void> {
-  const { startLocalCluster, SCHEDULER } = await import("../../cluster/deploy/local_cluster.ts");
-  const over = Promise.withResolvers<void>();
+/** Exit code 0 if a signal ends it, 2 if the cluster ends by itself; Dask restarts workers that end. */
+async function runLocal(flags: LocalFlags): Promise<void> {
+  const { startLocalCluster } = await import("../../cluster/deploy/local_cluster.ts");
   const signal = interruptionSignal();
-  signal.addEventListener("abort", () => over.resolve());
-  const onEnd = (name: string, reason: string) => {
-    printNote(`${name} is gone: ${reason}`);
-    if (name !== SCHEDULER) return;
-    process.exitCode = EXIT_CODES.resources;
-    over.resolve();
-  };
-  await using cluster = await startLocalCluster({
-    ...flags,
-    threadsPerWorker: threads,
-    memoryLimit: memoryLimit === undefined ? undefined : String(memoryLimit),
-    signal,
-    onEnd,
-  });
-  print(localText(cluster, threads));
-  await over.promise;
+  const interrupted = new Promise<null>((resolve) => signal.addEventListener("abort", () => resolve(null)));
+  await using cluster = await startLocalCluster({ ...flags, signal });
+  print(localText(cluster, flags));
+  const reason = await Promise.race([cluster.ended, interrupted]);
+  if (reason === null) return;
+  printNote(`the cluster is gone: ${reason}`);
+  process.exitCode = EXIT_CODES.resources;
 }
 
-function localText({ address, dashboard, workers }: LocalCluster, threads: number): string {
+function localText({ address, dashboard }: LocalCluster, { workers, threads }: LocalFlags): string {
   return [
     `scheduler   ${address}`,
     `dashboard   ${dashboard ?? "none: install bokeh to see it"}`,
-    `workers     ${workers.length}, each with ${counted(threads, "thread")}`,
+    `workers     ${workers}, each with ${counted(threads, "thread")}`,
     `evaluate    factorloom eval FORMULAS --data BARS --engine dask --scheduler ${address}`,
     "Ctrl-C ends it",
   ].join("\n");

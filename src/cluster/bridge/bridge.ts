@@ -15,8 +15,7 @@ import {
 import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
 import type { ClusterHang } from "./cluster_hang.ts";
 import { type ConnectOptions, connectRequest } from "./connection.ts";
-import { readFrames, writeFrame } from "./pipe.ts";
-import { keepLastLines } from "./process_group.ts";
+import { keepLastLines, readFrames, writeFrame } from "./pipe.ts";
 import { pythonScript } from "./python.ts";
 
 export interface PythonVersions {

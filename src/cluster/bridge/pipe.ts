@@ -1,3 +1,4 @@
+import { createInterface } from "node:readline";
 import type { Readable, Writable } from "node:stream";
 import { InternalError } from "../../errors.ts";
 import { type Frame, frameParts, HEAD_BYTES, MAGIC } from "../protocol/frames.ts";
@@ -71,4 +72,15 @@ class ByteReader {
     }
     return bytes;
   }
+}
+
+/** The last lines that came from the streams so far. */
+export function keepLastLines(streams: readonly Readable[], most: number): readonly string[] {
+  const lines: string[] = [];
+  for (const input of streams)
+    createInterface({ input }).on("line", (line) => {
+      lines.push(line);
+      if (lines.length > most) lines.shift();
+    });
+  return lines;
 }

@@ -278,8 +278,8 @@ export function datasetTaken(folder: string): UsageError {
   return new UsageError("E629", message, "name a new folder, or empty it");
 }
 
-export function localClusterFailed(what: string, reason: string): ResourceError {
-  return new ResourceError("E618", `${what} did not start: ${reason}`, "see what it printed above");
+export function localClusterFailed(reason: string): ResourceError {
+  return new ResourceError("E618", `the cluster did not start: ${reason}`, "see what it printed above");
 }
 
 export function bundleNotUnpacked(worker: string, reason: string): ResourceError {

@@ -7,8 +7,8 @@ import { createInterface } from "node:readline";
 import { text } from "node:stream/consumers";
 import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { type ProcessEntry, processes } from "../../../src/cluster/bridge/process_group.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
+import { type ProcessEntry, processes } from "../../cluster/support/processes/process_group.ts";
 import { fileFolder } from "../../support/file_folder.ts";
 import { hasDask } from "../../support/needs.ts";
 import { until, untilGone } from "../../support/until.ts";
@@ -62,14 +62,11 @@ client = Client(sys.argv[1])
 print(json.dumps({"resources": worker["resources"], "settings": [client.run_on_scheduler(seen), on_worker]}))
 `;
 
-/** Dask's processes that it has started: they lead groups of their own. */
-async function leadersOf({ child }: Running): Promise<ProcessEntry[]> {
-  return (await processes()).filter(({ parent }) => parent === child.pid);
-}
-
-async function groupMembers(leaders: readonly ProcessEntry[]): Promise<ProcessEntry[]> {
-  const groups = leaders.map(({ pid }) => pid);
-  return (await processes()).filter(({ group, isRunning }) => isRunning && groups.includes(group));
+/** Processes of the cluster: Dask's LocalCluster and what it has started. */
+async function clusterOf({ child }: Running): Promise<ProcessEntry[]> {
+  const all = (await processes()).filter(({ isRunning }) => isRunning);
+  const leaders = all.filter(({ parent }) => parent === child.pid).map(({ pid }) => pid);
+  return all.filter(({ group }) => leaders.includes(group));
 }
 
 describe.runIf(await hasDask())("cluster local", () => {
@@ -91,13 +88,12 @@ describe.runIf(await hasDask())("cluster local", () => {
       `evaluate    factorloom eval FORMULAS --data BARS --engine dask --scheduler ${address}`,
       "Ctrl-C ends it",
     ]);
-    const leaders = await leadersOf(running);
-    expect(leaders).toHaveLength(2);
-    expect(leaders.some(({ command }) => command.includes("--memory-limit 1073741824"))).toBe(true);
+    const members = await clusterOf(running);
+    expect(members.some(({ command }) => command.includes('"memory_limit":1073741824'))).toBe(true);
     child.kill(signal);
     expect(await exit).toEqual([0, null]);
     expect(await stderr).toBe("");
-    expect(await groupMembers(leaders)).toEqual([]);
+    await untilGone(members.map(({ pid }) => pid));
   });
 
   test("keeps the user's own settings of Dask, and gives workers what they are to have", async () => {
@@ -137,19 +133,19 @@ describe.runIf(await hasDask())("cluster local", () => {
     expect(await said).toBe("");
   });
 
-  test("says so if a worker ends by itself, and ends if the scheduler does", async () => {
+  test("says so and ends if the cluster does", async () => {
     running = await startLocal("--workers", "1");
-    const { child, exit, stderr } = running;
-    const leaders = await leadersOf(running);
-    const pidOf = (role: string) => leaders.find(({ command }) => command.includes(`.py ${role} `))!.pid;
-    const said = once(child.stderr!, "data");
-    process.kill(pidOf("worker"), "SIGKILL");
-    expect(String((await said)[0])).toContain("worker-0 is gone: it was ended by SIGKILL");
-    expect(child.exitCode).toBeNull();
-    process.kill(pidOf("scheduler"), "SIGKILL");
+    const { exit, stderr } = running;
+    const members = await clusterOf(running);
+    process.kill(members.find(({ pid, group }) => pid === group)!.pid, "SIGKILL");
     expect(await exit).toEqual([2, null]);
-    expect(await stderr).toContain("the scheduler is gone: it was ended by SIGKILL");
-    expect(await groupMembers(leaders)).toEqual([]);
+    expect(await stderr).toContain("the cluster is gone: it was ended by SIGKILL");
+    await untilGone(members.map(({ pid }) => pid));
+  });
+
+  test("refuses a wrong memory limit", async () => {
+    const { exitCode, stderr } = await runCli(["cluster", "local", "--memory-limit", "much"]);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('E507 "much"') });
   });
 });
 

@@ -55,11 +55,11 @@ describe("the Python that has distributed", () => {
 });
 
 test("scripts are found from the sources and from the build", async () => {
-  const script = pythonScript("local_process.py");
+  const script = pythonScript("local_cluster.py");
   expect(existsSync(script)).toBe(true);
   const built = join(import.meta.dirname, "../../../dist/src/cluster/bridge/python.js");
   const program = `import { pythonScript } from ${JSON.stringify(built)};
-    process.stdout.write(pythonScript("local_process.py"));`;
+    process.stdout.write(pythonScript("local_cluster.py"));`;
   const found = execFileSync(process.execPath, ["--input-type=module", "-e", program], { encoding: "utf8" });
   expect(found).toBe(script);
 });

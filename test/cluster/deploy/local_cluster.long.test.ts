@@ -1,6 +1,7 @@
 import { spawn } from "node:child_process";
 import { once } from "node:events";
 import {
+  chmodSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -12,16 +13,26 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
-import { describe, expect, test, vi } from "vitest";
-import { processes } from "../../../src/cluster/bridge/process_group.ts";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { startLocalCluster } from "../../../src/cluster/deploy/local_cluster.ts";
+import { fileFolder } from "../../support/file_folder.ts";
 import { hasDask } from "../../support/needs.ts";
+import { until, untilGone } from "../../support/until.ts";
+import { type ProcessEntry, processes } from "../support/processes/process_group.ts";
 
-/** All processes of the groups that these lead. */
-async function membersOf(leaders: readonly number[]): Promise<number[]> {
-  const all = await processes();
-  return all.filter(({ group, isRunning }) => isRunning && leaders.includes(group)).map(({ pid }) => pid);
+/** The script that this process has started, and the processes of its session; none if it has ended. */
+async function session(parent = process.pid): Promise<ProcessEntry[]> {
+  const all = (await processes()).filter(({ isRunning }) => isRunning);
+  const script = all.find(
+    (each) => each.parent === parent && each.group === each.pid && isScript(each.command),
+  );
+  return all.filter(({ group }) => group === script?.pid);
 }
+
+const isScript = (command: string) => command.includes("local_cluster.py");
+const isWorker = ({ command }: ProcessEntry) => command.includes("spawn_main");
+const pidsOf = (entries: readonly ProcessEntry[]) => entries.map(({ pid }) => pid);
 
 /** None for a process that has ended. */
 function namesIn(folder: string): string[] {
@@ -61,133 +72,133 @@ function environmentOf(pid: number): Record<string, string> {
 }
 
 describe.runIf(await hasDask())("a cluster on this machine", () => {
+  /** Folders of clusters are made here. */
+  let temporary = "";
+  beforeAll(() => {
+    temporary = mkdtempSync(join(tmpdir(), "factorloom-local-"));
+    vi.stubEnv("TMPDIR", temporary);
+  });
+  afterAll(() => {
+    vi.unstubAllEnvs();
+    rmSync(temporary, { recursive: true, force: true });
+  });
+
+  async function expectNothingLeft(pids: readonly number[]): Promise<void> {
+    const running = (await processes()).filter(({ isRunning, pid }) => isRunning && pids.includes(pid));
+    expect(running).toEqual([]);
+    expect(readdirSync(temporary)).toEqual([]);
+  }
+
   test("has its workers, listens on loopback only and leaves nothing behind", async () => {
-    const cluster = await startLocalCluster({
-      workers: 2,
-      config: { DASK_DISTRIBUTED__WORKER__MEMORY__SPILL: "0.5" },
-    });
-    const added = await cluster.addWorker().catch(async (error) => {
-      await cluster.close();
-      throw error;
-    });
-    const leaders = [cluster.schedulerPid, ...cluster.workers.map(({ pid }) => pid)];
+    const cluster = await startLocalCluster({ workers: 2, memoryLimit: 2 ** 30 });
+    const pids = pidsOf(await session());
     try {
       expect(cluster.address).toMatch(/^tcp:\/\/127\.0\.0\.1:\d+$/);
-      expect(cluster.workers.map(({ name }) => name)).toEqual(["worker-0", "worker-1", "worker-2"]);
-      expect(cluster.workers).toContainEqual(added);
-      const workers = await cluster.workerPids();
-      expect(workers).toHaveLength(3);
-      expect(leaders).not.toEqual(expect.arrayContaining(workers));
+      const workers = (await session()).filter(isWorker);
+      expect(workers).toHaveLength(2);
+      expect(readdirSync(temporary)).toHaveLength(1);
       if (process.platform === "linux") {
-        expect(environmentOf(workers[0]!)).toMatchObject({
+        expect(environmentOf(workers[0]!.pid)).toMatchObject({
           FACTORLOOM_NODE: process.execPath,
-          DASK_DISTRIBUTED__WORKER__MEMORY__SPILL: "0.5",
           DASK_DISTRIBUTED__SCHEDULER__WORKER_TTL: "30s",
+          DASK_DISTRIBUTED__COMM__COMPRESSION: "None",
+          DASK_DISTRIBUTED__WORKER__TRANSFER__MESSAGE_BYTES_LIMIT: String(2 ** 25),
         });
-        const listening = listeningOf(await membersOf(leaders));
+        const listening = listeningOf(pids);
         // Scheduler and workers each for Dask and for HTTP, nannies for Dask.
-        expect(listening.length).toBeGreaterThanOrEqual(2 + 3 * 3);
+        expect(listening.length).toBeGreaterThanOrEqual(2 + 2 * 3);
         expect(listening.filter((address) => !address.startsWith("0100007F:"))).toEqual([]);
       }
     } finally {
-      await cluster.close();
+      await cluster[Symbol.asyncDispose]();
     }
-    expect(await membersOf(leaders)).toEqual([]);
-    expect(existsSync(cluster.folder)).toBe(false);
+    await expectNothingLeft(pids);
     await expect(fetch(cluster.address.replace("tcp:", "http:"))).rejects.toThrow();
-    // Closed again, it is closed.
-    await cluster.close();
   });
 
-  test("ends where a worker is stopped, another killed with its nanny gone, and the scheduler stopped", async () => {
-    const ended: string[] = [];
-    const onEnd = (name: string) => ended.push(name);
-    const folder = mkdtempSync(join(tmpdir(), "factorloom-local-"));
-    const cluster = await startLocalCluster({ workers: 2, folder, onEnd });
-    const leaders = [cluster.schedulerPid, ...cluster.workers.map(({ pid }) => pid)];
-    try {
-      const all = await processes();
-      const [first, second] = cluster.workers;
-      const childOf = async (nanny: number) =>
-        (await cluster.workerPids()).find((pid) =>
-          all.some((each) => each.pid === pid && each.parent === nanny),
-        )!;
-      const [stopped, orphan] = [await childOf(first!.pid), await childOf(second!.pid)];
-      process.kill(stopped, "SIGSTOP");
-      process.kill(orphan, "SIGSTOP");
-      process.kill(second!.pid, "SIGKILL");
-      await vi.waitFor(() => expect(ended).toEqual(["worker-1"]), { timeout: 30_000 });
-      process.kill(cluster.schedulerPid, "SIGSTOP");
-    } finally {
-      await cluster.close();
-    }
-    expect(ended).toEqual(["worker-1"]);
-    expect(await membersOf(leaders)).toEqual([]);
-    // The folder was ours.
-    expect(existsSync(folder)).toBe(true);
-    rmSync(folder, { recursive: true, force: true });
+  test("a worker that is killed comes back", async () => {
+    await using _cluster = await startLocalCluster({ workers: 1 });
+    const [killed] = (await session()).filter(isWorker);
+    process.kill(killed!.pid, "SIGKILL");
+    await until(async () => (await session()).some((each) => isWorker(each) && each.pid !== killed!.pid));
   });
 
-  test("does not take what an earlier scheduler left in the folder for its own", async () => {
-    const folder = mkdtempSync(join(tmpdir(), "factorloom-local-"));
-    const stale = { address: "tcp://127.0.0.1:9", services: { dashboard: 9 } };
-    writeFileSync(join(folder, "scheduler.json"), JSON.stringify(stale));
-    try {
-      await using cluster = await startLocalCluster({ workers: 0, folder });
-      expect(cluster.address).not.toBe(stale.address);
-    } finally {
-      expect(existsSync(join(folder, "scheduler.json"))).toBe(false);
-      rmSync(folder, { recursive: true, force: true });
-    }
+  test.each(["worker", "script"])("leaves nothing behind where its %s is stopped", async (which) => {
+    const cluster = await startLocalCluster({ workers: 2 });
+    const all = await session();
+    process.kill(
+      all.find((each) => (which === "worker" ? isWorker(each) : isScript(each.command)))!.pid,
+      "SIGSTOP",
+    );
+    await cluster[Symbol.asyncDispose]();
+    await expectNothingLeft(pidsOf(all));
   });
 
-  test("without nannies workers are the processes that were started", async () => {
-    await using cluster = await startLocalCluster({
-      workers: 1,
-      threadsPerWorker: 2,
-      nanny: false,
-      memoryLimit: "1GB",
-    });
-    expect(await cluster.workerPids()).toEqual(cluster.workers.map(({ pid }) => pid));
+  test("says how it has ended where its script is killed", async () => {
+    const cluster = await startLocalCluster({ workers: 1 });
+    const all = await session();
+    process.kill(all.find(({ command }) => isScript(command))!.pid, "SIGKILL");
+    expect(await cluster.ended).toMatch(/^it was ended by SIGKILL/);
+    await cluster[Symbol.asyncDispose]();
+    await expectNothingLeft(pidsOf(all));
   });
 
-  test("ends with the process that started it", async () => {
+  test("ends with its scheduler", async () => {
+    await using cluster = await startLocalCluster({ workers: 1 });
+    const { path } = await findPython();
+    const shutdown = `from distributed import Client; Client(${JSON.stringify(cluster.address)}).shutdown()`;
+    spawn(path, ["-c", shutdown], { stdio: "ignore" });
+    expect(await cluster.ended).toMatch(/^it ended with status 1\n(.*\n)*the scheduler has ended/);
+  });
+
+  test("ends with the process that started it, also where a worker is stopped", async () => {
     const module = pathToFileURL(
       join(import.meta.dirname, "../../../src/cluster/deploy/local_cluster.ts"),
     ).href;
     const program = `import { startLocalCluster } from "${module}";
-      const { schedulerPid, workers, folder } = await startLocalCluster({ workers: 1 });
-      console.log(JSON.stringify({ leaders: [schedulerPid, workers[0].pid], folder }));`;
+      await startLocalCluster({ workers: 1 });
+      console.log("started");`;
     const parent = spawn(process.execPath, ["--input-type=module", "-e", program], {
       stdio: ["ignore", "pipe", "inherit"],
     });
     const closed = once(parent, "close");
-    let leaders: number[] = [];
-    let folder = "";
+    let pids: number[] = [];
     try {
-      const [line] = await once(parent.stdout, "data");
-      ({ leaders, folder } = JSON.parse(String(line)));
-      expect(await membersOf(leaders)).not.toEqual([]);
-      parent.kill("SIGKILL");
-      await vi.waitFor(async () => expect(await membersOf(leaders)).toEqual([]), { timeout: 30_000 });
+      await once(parent.stdout, "data");
+      const all = await session(parent.pid);
+      pids = pidsOf(all);
+      expect(pids.length).toBeGreaterThanOrEqual(2);
+      process.kill(all.find(isWorker)!.pid, "SIGSTOP");
     } finally {
       parent.kill("SIGKILL");
-      for (const pid of await membersOf(leaders)) process.kill(pid, "SIGKILL");
       await closed;
-      rmSync(folder, { recursive: true, force: true });
     }
+    await untilGone(pids);
+    await expectNothingLeft(pids);
   });
 
   test("says what was printed if it does not start", async () => {
-    await using cluster = await startLocalCluster({ workers: 0 });
-    const wrong = cluster.addWorker(["--nthreads", "much"]);
-    const message = expect.stringContaining("much");
+    const broken = join(fileFolder(), "python-broken");
+    // It has the versions, not the script.
+    writeFileSync(
+      broken,
+      `#!/bin/sh\n[ "$1" = -c ] && printf '3.11.2\\n2022.12.1\\n' || { echo much >&2; exit 3; }\n`,
+    );
+    chmodSync(broken, 0o755);
+    const message = expect.stringContaining("the cluster did not start: it ended with status 3\nmuch");
+    const wrong = startLocalCluster({ workers: 1, python: broken });
     await expect(wrong).rejects.toMatchObject({ code: "E618", message });
-  });
-
-  test("refuses a wrong memory limit", async () => {
-    const wrong = startLocalCluster({ workers: 1, memoryLimit: "much" });
-    await expect(wrong).rejects.toMatchObject({ code: "E507", message: expect.stringContaining("much") });
+    vi.stubEnv("DASK_DISTRIBUTED__WORKER__PRELOAD", "no_such_module_to_load");
+    try {
+      const lacking = startLocalCluster({ workers: 1 });
+      await expect(lacking).rejects.toMatchObject({
+        code: "E618",
+        message: expect.stringContaining("no_such_module"),
+      });
+    } finally {
+      vi.stubEnv("DASK_DISTRIBUTED__WORKER__PRELOAD", undefined);
+    }
+    await expectNothingLeft([]);
   });
 
   test("needs a Python with distributed", async () => {

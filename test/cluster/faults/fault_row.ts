@@ -1,7 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { ProcessGroup, processes } from "../../../src/cluster/bridge/process_group.ts";
-import { findPython, pythonScript } from "../../../src/cluster/bridge/python.ts";
+import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { Cluster } from "../../../src/cluster/client/cluster.ts";
 import type { ClusterOptions } from "../../../src/cluster/client/options.ts";
 import type { GraphTask } from "../../../src/cluster/protocol/protocol.ts";
@@ -16,6 +15,8 @@ import {
   type StartedRun,
 } from "../support/fault_setting.ts";
 import { GATE_VARIABLE } from "../support/gate.ts";
+import { DASK_PROCESS } from "../support/processes/process_cluster.ts";
+import { ProcessGroup, processes } from "../support/processes/process_group.ts";
 import type { CLUSTERS } from "./fault_clusters.ts";
 
 /** Where tiles are: files of the store, or values of Dask. */
@@ -177,7 +178,7 @@ export class Scene implements AsyncDisposable {
   /** A process of Dask beside those of the cluster, until the end. */
   async startDask(role: readonly string[], before: readonly string[] = []): Promise<void> {
     const local = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"];
-    const python = [(await findPython()).path, "-B", pythonScript("local_process.py")];
+    const python = [(await findPython()).path, "-B", DASK_PROCESS];
     const [program, ...args] = [...before, ...python, ...role, ...local] as [string, ...string[]];
     const env = { FACTORLOOM_NODE: process.execPath, [GATE_VARIABLE]: this.setting.gate.folder };
     const group = await ProcessGroup.start(program, args, { ...process.env, ...env });

@@ -9,7 +9,6 @@ import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
 import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { Cluster } from "../../../src/cluster/client/cluster.ts";
-import { startLocalCluster } from "../../../src/cluster/deploy/local_cluster.ts";
 import { compile } from "../../../src/compile.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
@@ -18,6 +17,7 @@ import { until, untilGone } from "../../support/until.ts";
 import { fakeBundle } from "../support/fake_run.ts";
 import { EARLY, foundTiles } from "../support/fault_setting.ts";
 import { panelTable } from "../support/panel_table.ts";
+import { ProcessCluster } from "../support/processes/process_cluster.ts";
 import { bridgesOf, kill, ONE, type OwnRow, type Scene } from "./fault_row.ts";
 
 const root = join(import.meta.dirname, "../../..");
@@ -102,7 +102,7 @@ export const OWN_ROWS: readonly OwnRow[] = [
     cluster: "none",
     expected: "E631; one with memory is enough",
     attempt: async () => {
-      await using dask = await startLocalCluster({ workers: 1, memoryLimit: "120MB" });
+      await using dask = await ProcessCluster.start({ workers: 1, memoryLimit: "120MB" });
       const connect = () => Cluster.connect({ scheduler: dask.address, timeoutSeconds: 120 });
       await expect(connect()).rejects.toThrow(
         /^E631 no worker took .*: worker-0 \(memory limit 120 MB\) ended while it took their code(, \d+ times)?\n.*240 MB/,

@@ -3,9 +3,9 @@ import { renameSync } from "node:fs";
 import { setTimeout as wait } from "node:timers/promises";
 import { expect, vi } from "vitest";
 import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
-import { processes } from "../../../src/cluster/bridge/process_group.ts";
 import { until, untilGone } from "../../support/until.ts";
 import { foundTiles } from "../support/fault_setting.ts";
+import { processes } from "../support/processes/process_group.ts";
 import { bridgesOf, kill, type Mode, type RunRow, type Scene, signal } from "./fault_row.ts";
 
 const REASON = new Error("no longer");

@@ -1,9 +1,9 @@
 import { expect } from "vitest";
-import { processes } from "../../../src/cluster/bridge/process_group.ts";
 import type { BufferPath } from "../../../src/cluster/protocol/protocol.ts";
 import { isAlive } from "../../../src/files/is_alive.ts";
 import { until } from "../../support/until.ts";
 import { type FakeTask, graphTask, resultOf, runTask } from "../support/fake_run.ts";
+import { processes } from "../support/processes/process_group.ts";
 import { kill, type TaskRow, type TaskScene } from "./fault_row.ts";
 
 const RUNNING = "while an executor runs its task";

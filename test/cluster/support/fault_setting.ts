@@ -3,15 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect } from "vitest";
 import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
-import { type ProcessEntry, processes } from "../../../src/cluster/bridge/process_group.ts";
 import { Cluster, openClusterPanel } from "../../../src/cluster/client/cluster.ts";
 import type { ClusterRun } from "../../../src/cluster/client/cluster_run.ts";
 import type { ClusterEvaluateOptions, ClusterOptions } from "../../../src/cluster/client/options.ts";
-import {
-  type LocalCluster,
-  type LocalClusterOptions,
-  startLocalCluster,
-} from "../../../src/cluster/deploy/local_cluster.ts";
 import { compile, type Program } from "../../../src/compile.ts";
 import type { FactorBlock } from "../../../src/data/factors/factor_batches.ts";
 import { factorTableOfBlocks } from "../../../src/data/factors/factor_table.ts";
@@ -24,6 +18,8 @@ import { differenceOf } from "./difference.ts";
 import { type FakeRun, openFakeRun } from "./fake_run.ts";
 import { GATE_VARIABLE, Gate, gated } from "./gate.ts";
 import { panelTable } from "./panel_table.ts";
+import { ProcessCluster, type ProcessClusterOptions } from "./processes/process_cluster.ts";
+import { type ProcessEntry, processes } from "./processes/process_group.ts";
 import { schedulerCounts } from "./scheduler_counts.ts";
 
 type Table = Awaited<ReturnType<Engine["evaluate"]>>;
@@ -65,7 +61,7 @@ type SettingParts = Pick<FaultSetting, "folder" | "dask" | "workers" | "gate" | 
 /** A cluster of its own, a program whose tasks wait at a gate, and what the engine gives for it. */
 export class FaultSetting {
   readonly folder: string;
-  readonly dask: LocalCluster;
+  readonly dask: ProcessCluster;
   /** As it starts. */
   readonly workers: number;
   readonly gate: Gate;
@@ -76,7 +72,7 @@ export class FaultSetting {
   readonly #clients = new Map<"store" | "memory", Promise<Cluster>>();
 
   static async start(
-    options: Partial<LocalClusterOptions> = {},
+    options: Partial<ProcessClusterOptions> = {},
     program: Program = gatedProgram(),
   ): Promise<FaultSetting> {
     const folder = mkdtempSync(join(tmpdir(), "factorloom-faults-"));
@@ -86,7 +82,7 @@ export class FaultSetting {
       await writeBars(path);
       const config = { ...options.config, [GATE_VARIABLE]: gate.folder };
       const workers = options.workers ?? 2;
-      const dask = await startLocalCluster({ ...options, workers, config });
+      const dask = await ProcessCluster.start({ ...options, workers, config });
       const expected = await expectedTable(path, program);
       return new FaultSetting({ folder, dask, workers, gate, path, program, expected });
     } catch (error) {

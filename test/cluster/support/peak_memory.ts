@@ -1,6 +1,6 @@
 import { readFileSync, writeFileSync } from "node:fs";
-import { processes } from "../../../src/cluster/bridge/process_group.ts";
-import type { LocalCluster } from "../../../src/cluster/deploy/local_cluster.ts";
+import type { ProcessCluster } from "./processes/process_cluster.ts";
+import { processes } from "./processes/process_group.ts";
 
 const SAMPLE_MS = 200;
 
@@ -8,16 +8,16 @@ const SAMPLE_MS = 200;
 export class PeakMemory {
   readonly workers = new Map<number, number>();
   readonly executors = new Map<number, number>();
-  readonly #dask: LocalCluster;
+  readonly #dask: ProcessCluster;
   readonly #timer: NodeJS.Timeout;
 
-  static async start(dask: LocalCluster): Promise<PeakMemory> {
+  static async start(dask: ProcessCluster): Promise<PeakMemory> {
     // What a process has had before does not count.
     for (const pid of await dask.workerPids()) writeFileSync(`/proc/${pid}/clear_refs`, "5");
     return new PeakMemory(dask);
   }
 
-  private constructor(dask: LocalCluster) {
+  private constructor(dask: ProcessCluster) {
     this.#dask = dask;
     this.#timer = setInterval(() => void this.#sample(), SAMPLE_MS);
   }

@@ -1,11 +1,11 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
-import type { LocalCluster } from "../../../src/cluster/deploy/local_cluster.ts";
+import type { ProcessCluster } from "./processes/process_cluster.ts";
 
 /** What a scheduler counts: `tasks` that it knows, `clients`, `workers`. */
 export async function schedulerCounts({
   folder,
-}: Pick<LocalCluster, "folder">): Promise<{ tasks: number; clients: number; workers: number }> {
+}: Pick<ProcessCluster, "folder">): Promise<{ tasks: number; clients: number; workers: number }> {
   const { services } = JSON.parse(readFileSync(join(folder, "scheduler.json"), "utf8")) as {
     services: { dashboard: number };
   };

@@ -4,12 +4,12 @@ import { join } from "node:path";
 import { expect } from "vitest";
 import { Cluster, type ClusterPanel } from "../../../src/cluster/client/cluster.ts";
 import type { ClusterEvaluateOptions } from "../../../src/cluster/client/options.ts";
-import { startLocalCluster } from "../../../src/cluster/deploy/local_cluster.ts";
 import { compile, type Program } from "../../../src/compile.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { Engine } from "../../../src/engine.ts";
 import { PATIENCE_SECONDS } from "../../support/until.ts";
 import { differenceOf } from "./difference.ts";
+import { ProcessCluster } from "./processes/process_cluster.ts";
 
 const examples = join(import.meta.dirname, "../../../examples");
 /** The bundled bars and the groups of their symbols. */
@@ -49,7 +49,7 @@ export class TwoWorkers implements AsyncDisposable {
   async #start(): Promise<void> {
     const open = this.#open;
     open.defer(() => rmSync(this.folder, { recursive: true, force: true }));
-    const dask = await startLocalCluster({ workers: 2 });
+    const dask = await ProcessCluster.start({ workers: 2 });
     open.defer(async () => await dask.close());
     this.#engine = open.use(await Engine.start({ threads: 2 }));
     const options = { scheduler: dask.address, timeoutSeconds: PATIENCE_SECONDS };

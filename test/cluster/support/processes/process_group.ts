@@ -1,10 +1,9 @@
 import { type ChildProcess, execFile, spawn } from "node:child_process";
 import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
-import { createInterface } from "node:readline";
-import type { Readable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
+import { keepLastLines } from "../../../../src/cluster/bridge/pipe.ts";
 
 export interface ProcessEntry {
   readonly pid: number;
@@ -79,17 +78,6 @@ export class ProcessGroup {
     // Orphans are not children of this process, so their end has to be polled.
     for (let round = 0; round < GRACE_MS / 10 && (await this.members()).length > 0; round++) await wait(10);
   }
-}
-
-/** The last lines that came from the streams so far. */
-export function keepLastLines(streams: readonly Readable[], most: number): readonly string[] {
-  const lines: string[] = [];
-  for (const input of streams)
-    createInterface({ input }).on("line", (line) => {
-      lines.push(line);
-      if (lines.length > most) lines.shift();
-    });
-  return lines;
 }
 
 /** All processes of the machine. */
