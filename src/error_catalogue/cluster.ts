@@ -169,7 +169,7 @@ export const CLUSTER: readonly ErrorEntry[] = [
     title: "A local cluster that does not start",
     happened: "A scheduler or worker of factorloom cluster local did not come up.",
     toDo: "See what it printed above.",
-    example: onCluster("factorloom cluster local with a port that is taken"),
+    example: onCluster("factorloom cluster local where Dask's settings name a module that is not there"),
   },
   {
     code: "E619",

@@ -13,6 +13,7 @@ import shutil
 import signal
 import sys
 import threading
+import traceback
 
 # How long the cluster may take to close before it is killed.
 GRACE_SECONDS = 2
@@ -84,8 +85,10 @@ def main(options):
     def run_cluster():
         try:
             run(options, report, clusters)
-        finally:
-            ends.put("by itself")
+        except Exception:
+            # Without the lines of Dask's code, above which a worker has said what is wrong.
+            traceback.print_exc(limit=0)
+        ends.put("by itself")
 
     signal.signal(signal.SIGTERM, lambda *_: ends.put("asked"))
     for work in (watch_parent, run_cluster):

@@ -112,20 +112,36 @@ export class ProcessCluster implements AsyncDisposable {
   }
 
   async #launchWorker(options: readonly string[] = []): Promise<DaskProcess> {
-    const { workers, threadsPerWorker = 1, memoryLimit } = this.#options;
-    const share = Math.floor((0.8 * machineMemoryBytes()) / Math.max(1, workers));
-    const limit = memoryLimit === undefined ? share : parseByteSize(memoryLimit);
+    const { threadsPerWorker = 1 } = this.#options;
     const name = `worker-${this.#processes.length - 1}`;
     return await this.#launch(name, [
       ...["worker", "--name", name, "--nworkers", "1", "--nthreads", String(threadsPerWorker)],
-      ...["--memory-limit", String(limit), "--local-directory", join(this.folder, name), ...options],
+      ...[
+        "--memory-limit",
+        String(this.#memoryLimit),
+        "--local-directory",
+        join(this.folder, name),
+        ...options,
+      ],
     ]);
+  }
+
+  get #memoryLimit(): number {
+    const { workers, memoryLimit } = this.#options;
+    if (memoryLimit !== undefined) return parseByteSize(memoryLimit);
+    return Math.floor((0.8 * machineMemoryBytes()) / Math.max(1, workers));
   }
 
   async #launch(name: string, args: readonly string[]): Promise<DaskProcess> {
     const place = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"];
     const command = ["-B", DASK_PROCESS, ...args, ...place, "--scheduler-file", this.#schedulerFile];
-    const own = { ...SETTINGS, FACTORLOOM_NODE: process.execPath, ...this.#options.config };
+    const messageLimit = Math.floor(Math.max(2 ** 20, Math.min(this.#memoryLimit / 32, 50e6)));
+    const own = {
+      ...SETTINGS,
+      DASK_DISTRIBUTED__WORKER__TRANSFER__MESSAGE_BYTES_LIMIT: String(messageLimit),
+      FACTORLOOM_NODE: process.execPath,
+      ...this.#options.config,
+    };
     const group = await ProcessGroup.start(this.#python, command, { ...process.env, ...own });
     this.#processes.push({ name, group });
     return { name, group };
