@@ -67,39 +67,40 @@ def run(options, report, clusters):
     started = {"address": cluster.scheduler_address, "dashboard": dashboard_of(cluster.scheduler_info)}
     print(json.dumps(started), file=report, flush=True)
     cluster.sync(cluster.scheduler.finished)
-    print("the scheduler has ended", file=sys.stderr, flush=True)
 
 
 def main(options):
     # Everything else that is printed goes to stderr.
     report = os.fdopen(os.dup(1), "w")
     os.dup2(2, 1)
+    # Why the cluster is to end; None if that is asked for.
     ends = queue.SimpleQueue()
     clusters = []
 
     def watch_parent():
         while os.read(0, 4096):
             pass
-        ends.put("asked")
+        ends.put(None)
 
     def run_cluster():
         try:
             run(options, report, clusters)
+            ends.put("the scheduler has ended")
         except Exception:
             # Without the lines of Dask's code, above which a worker has said what is wrong.
-            traceback.print_exc(limit=0)
-        ends.put("by itself")
+            ends.put(traceback.format_exc(limit=0))
 
-    signal.signal(signal.SIGTERM, lambda *_: ends.put("asked"))
+    signal.signal(signal.SIGTERM, lambda *_: ends.put(None))
     for work in (watch_parent, run_cluster):
         threading.Thread(target=work, daemon=True).start()
-    end = ends.get()
+    reason = ends.get()
     closing = threading.Thread(target=lambda: [cluster.close() for cluster in clusters], daemon=True)
     closing.start()
     closing.join(GRACE_SECONDS)
     shutil.rmtree(options["local_directory"], ignore_errors=True)
-    if end == "asked":
+    if reason is None:
         os.killpg(0, signal.SIGKILL)
+    print(reason, file=sys.stderr, flush=True)
     os._exit(1)
 
 

@@ -71,6 +71,8 @@ function environmentOf(pid: number): Record<string, string> {
   return Object.fromEntries(lines.map((line) => [line.split("=", 1)[0]!, line.slice(line.indexOf("=") + 1)]));
 }
 
+const files = fileFolder();
+
 describe.runIf(await hasDask())("a cluster on this machine", () => {
   /** Folders of clusters are made here. */
   let temporary = "";
@@ -178,7 +180,7 @@ describe.runIf(await hasDask())("a cluster on this machine", () => {
   });
 
   test("says what was printed if it does not start", async () => {
-    const broken = join(fileFolder(), "python-broken");
+    const broken = join(files, "python-broken");
     // It has the versions, not the script.
     writeFileSync(
       broken,
