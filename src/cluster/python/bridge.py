@@ -41,7 +41,7 @@ from scheduler_watch import SchedulerWatch, nannies_of
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
 
-PROTOCOL_VERSION = 5
+PROTOCOL_VERSION = 6
 CLOSE_SECONDS = 2.0
 
 Answer = tuple[Record, Sequence[Any]]
