@@ -59,8 +59,8 @@ export type ClusterTask =
   | { readonly kind: "output"; readonly slab: number; readonly block: number }
   /** Reads the rows of a slab and the earlier rows that they depend on, runs the whole plan, gathers the factors. */
   | { readonly kind: "slab"; readonly slab: number }
-  /** Writes and reads `bytes` bytes in a folder, for `factorloom cluster doctor`. */
-  | { readonly kind: "probe"; readonly folder: string; readonly bytes: number };
+  /** Says which versions run here, and writes in the folder, for `factorloom cluster doctor`. */
+  | { readonly kind: "probe"; readonly folder: string | null };
 
 /**
  * How the panel is split: lanes into shards of `shardLanes` (the last one is padded with null lanes), rows into slabs, and
