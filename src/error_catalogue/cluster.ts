@@ -34,10 +34,10 @@ export const CLUSTER: readonly ErrorEntry[] = [
   {
     code: "E603",
     class: "resource",
-    title: "A scheduler that does not answer",
+    title: "No scheduler at the address",
     happened:
-      "Nothing listens at the address, or what answers is no Dask scheduler or does not agree on TLS.",
-    toDo: "Follow the message, which says what was found there.",
+      "Nothing listens at the address, or what answers is no Dask scheduler or does not agree on TLS. The message ends with what Dask says.",
+    toDo: "Start it, or give the address that it prints when it starts; with TLS that is tls://host:port, with --tls-ca, --tls-cert and --tls-key.",
     example: onCluster(
       "factorloom eval ... --engine dask --scheduler tcp://127.0.0.1:8787, which is the dashboard",
     ),

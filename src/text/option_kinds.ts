@@ -15,6 +15,7 @@ export type OptionKinds<Options> = Readonly<Record<keyof Options, ArgumentKind |
  *
  * @param callee the function, for the message, e.g. `evaluate`
  * @param noun what its options are called
+ * @param removed what to use instead of options that earlier versions had
  * @throws UsageError E527 for the first unknown name, E528 if the options are not an object, or one is of a wrong kind.
  */
 export function checkedOptions<Options extends object>(
@@ -22,12 +23,13 @@ export function checkedOptions<Options extends object>(
   given: Options,
   kinds: OptionKinds<Options>,
   noun = "option",
+  removed?: ReadonlyMap<string, string>,
 ): Options {
   const names = () => `${noun}s of ${callee}: ${Object.keys(kinds).join(", ")}`;
   checkArgument(callee, given, { what: "an object of options", fits: isRecord, remedy: names() });
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(kinds, name));
   if (unknown !== undefined) {
-    const remedy = suggestion(unknown, Object.keys(kinds), names());
+    const remedy = removed?.get(unknown) ?? suggestion(unknown, Object.keys(kinds), names());
     throw new UsageError("E527", `unknown ${noun} ${unknown} of ${callee}`, remedy);
   }
   const checked: Partial<Options> = {};

@@ -1,7 +1,11 @@
 import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { Cluster } from "../../src/cluster/client/cluster.ts";
-import type { ClusterOptions } from "../../src/cluster/client/options.ts";
+import {
+  type ClusterEvaluateOptions,
+  type ClusterOptions,
+  checkedClusterCall,
+} from "../../src/cluster/client/options.ts";
 
 test("a relative store counts from here", async () => {
   const connected = Cluster.connect({ scheduler: "tcp://127.0.0.1:1", store: "not/there" });
@@ -14,4 +18,11 @@ test.for([
 ] as const)("a value that makes no sense is shown whole: %o", async ([option, message]) => {
   const options = { scheduler: "tcp://127.0.0.1:1", ...option } as unknown as ClusterOptions;
   await expect(Cluster.connect(options)).rejects.toThrow(message);
+});
+
+test("an option that was removed is refused with what to use instead", () => {
+  const options = { restrictedFactors: ["fast"] } as ClusterEvaluateOptions;
+  expect(() => checkedClusterCall(options)).toThrow(
+    "E527 unknown option restrictedFactors of a cluster's evaluate\n  resources and workers of Cluster.connect hold",
+  );
 });

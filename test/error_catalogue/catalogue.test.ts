@@ -16,7 +16,6 @@ const NAMED_ONLY: Readonly<Record<string, string>> = {
   "src/bench/budget/cell_process.ts": "carries E900 from one process to another",
   "src/cluster/client/cluster_run.ts": "names what a run recovers from",
   "src/cluster/results/dataset_part.ts": "gives what the writer of a part throws the name of the worker",
-  "src/cluster/deploy/doctor.ts": "distinguishes faults of folders from others",
   "src/cluster/executor/fault.ts": "carries E900 from a worker to the client",
 };
 

@@ -12,6 +12,14 @@ const check = (given: unknown) =>
   checkedOptions<Options>("evaluate", given as Options, { from: TEXT, blockRows: null });
 
 describe("checkedOptions", () => {
+  test("says what to use instead of an option that was removed", () => {
+    const removed = new Map([["till", "give to"]]);
+    const kinds = { from: TEXT, blockRows: null };
+    const refused = () =>
+      checkedOptions<Options>("evaluate", { till: "x" } as Options, kinds, "option", removed);
+    expect(refused).toThrow("E527 unknown option till of evaluate\n  give to");
+  });
+
   test.each([{}, { from: "2017-01-01" }, { from: undefined, blockRows: 2 }])("takes %j", (given) => {
     expect(() => check(given)).not.toThrow();
   });

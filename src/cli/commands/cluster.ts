@@ -1,6 +1,8 @@
+import { hostname } from "node:os";
 import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
-import type { ClusterHealth, WorkerHealth } from "../../cluster/deploy/doctor.ts";
+import type { ProbedWorker } from "../../cluster/bridge/bridge.ts";
+import type { ClusterHealth } from "../../cluster/deploy/doctor.ts";
 import type { LocalCluster } from "../../cluster/deploy/local_cluster.ts";
 import type { StoredRun } from "../../cluster/exchange/clean_store.ts";
 import { EXIT_CODES } from "../../errors.ts";
@@ -65,7 +67,7 @@ export function addCluster(program: Command): void {
     .action(runLocal);
   cluster
     .command("doctor")
-    .description("whether an evaluation can run on a cluster, and how fast the ways to its workers are")
+    .description("run a small task on each worker of a cluster, and say what it answers")
     .requiredOption("--scheduler <address>", "of the Dask scheduler, e.g. tcp://host:8786")
     .option("--store <folder>", "folder on storage that client and workers see under the same path")
     .option("--python <path>", PYTHON)
@@ -158,49 +160,28 @@ function formatAge(ms: number): string {
 }
 
 export function healthText({ scheduler, dashboard, versions, workers, problems }: ClusterHealth): string {
-  const hosts = [
-    { name: "client", versions: versions.client, node: process.versions.node },
-    { name: "scheduler", versions: versions.scheduler, node: "" },
-    ...workers.map((worker) => ({ ...worker, node: worker.node ? (worker.node.version ?? "none") : "?" })),
-  ];
-  const rows = hosts.map((each) => {
-    const { host = "?", python = "?", dask = "?", distributed = "?" } = each.versions ?? {};
-    return [each.name, host, python, dask, distributed, each.node];
+  const rows = [
+    { name: "client", host: hostname(), versions: versions.client, node: process.versions.node },
+    { name: "scheduler", versions: versions.scheduler },
+    ...workers,
+  ].map((each: Partial<ProbedWorker>) => {
+    const { name = "", host = "", node = "", factorloom = "", memoryLimitBytes, clockSeconds } = each;
+    // Dask reports 0 for no limit.
+    const limit = memoryLimitBytes === 0 ? "no limit" : formatBytes(memoryLimitBytes ?? 0);
+    const memory = memoryLimitBytes === undefined ? "" : limit;
+    const clock = clockSeconds === undefined ? "" : `${clockSeconds.toFixed(1)} s`;
+    const { python = "", distributed = "" } = each.versions ?? {};
+    const folder = each.hasWritten ? "written" : "";
+    return [name, host, python, distributed, node, factorloom, memory, clock, folder];
   });
-  const hasFolder = workers.some(({ folder }) => folder);
-  const folderHeader = hasFolder ? ["write MB/s", "read back MB/s", "free GB"] : [];
   return [
     `scheduler ${scheduler}${dashboard === null ? "" : `, dashboard ${dashboard}`}`,
     "",
-    formatTable(["", "host", "python", "dask", "distributed", "node"], rows),
-    "",
     formatTable(
-      ["", "threads", "memory GB", "executor", "round trip ms", "to it MB/s", ...folderHeader],
-      workers.map((worker) => [...figuresOf(worker), ...(hasFolder ? folderFigures(worker) : [])]),
+      ["", "host", "python", "distributed", "node", "factorloom", "memory", "clock", "folder"],
+      rows,
     ),
     "",
     ...(problems.length > 0 ? problems : ["all is well"]),
   ].join("\n");
-}
-
-function figuresOf({ name, threads, memoryLimitBytes, executor, way }: WorkerHealth): (string | number)[] {
-  return [
-    name,
-    threads,
-    // Dask reports 0 for no limit.
-    memoryLimitBytes > 0 ? figure(memoryLimitBytes / 1e9) : "no limit",
-    executor ? "runs" : "does not run",
-    way ? figure(1000 * way.roundTripSeconds) : "-",
-    way ? figure(way.transferBytes / way.transferSeconds / 1e6) : "-",
-  ];
-}
-
-function folderFigures({ folder }: WorkerHealth): (string | number)[] {
-  if (!folder || "problem" in folder) return ["-", "-", "-"];
-  const { writeBytesPerSecond, readBytesPerSecond, freeBytes } = folder;
-  return [writeBytesPerSecond / 1e6, readBytesPerSecond / 1e6, freeBytes / 1e9].map(figure);
-}
-
-function figure(value: number): number {
-  return Number(value.toPrecision(3));
 }

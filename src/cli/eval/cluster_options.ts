@@ -24,7 +24,6 @@ export interface ClusterFlags extends TlsOptions {
   readonly slabRows?: number;
   readonly workers?: string[];
   readonly resources?: Readonly<Record<string, number>>;
-  readonly restrictedFactors?: string[];
   readonly priority?: number;
   readonly taskTimeout?: number;
   readonly timeout?: number;
@@ -46,7 +45,6 @@ const CLUSTER_ONLY = [
   "slabRows",
   "workers",
   "resources",
-  "restrictedFactors",
   "priority",
   "taskTimeout",
   "timeout",
@@ -114,11 +112,6 @@ export function addClusterOptions(command: Command): Command {
     .option("--slab-rows <count>", "with dask: times of a slab", parsePositive)
     .option("--workers <addresses>", "with dask: only these workers or hosts, e.g. host1,host2", parseList)
     .option("--resources <name=number>", "with dask: what workers must have, e.g. BIG=1", parseResources)
-    .option(
-      "--restricted-factors <names>",
-      "with dask: --workers and --resources hold only for what computes these factors, e.g. gap,trend",
-      parseList,
-    )
     .option(
       "--priority <number>",
       "with dask: runs of higher priority go first, of equal ones the earlier run (default: 0)",

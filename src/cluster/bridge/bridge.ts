@@ -3,10 +3,10 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InternalError } from "../../errors.ts";
 import { unlessAborted } from "../../evaluation/awaiting.ts";
+import type { ProbeAnswer } from "../executor/probe.ts";
 import { bridgeEnded, noPython, otherVersion } from "../protocol/errors.ts";
 import {
   type Bundle,
-  type ClusterTask,
   PROTOCOL_VERSION,
   type TaskGraph,
   type TaskKey,
@@ -111,25 +111,22 @@ export interface ClusterReport {
   readonly gone: number;
 }
 
-/** What a task did on one worker. */
-export interface CallAnswer {
-  readonly worker: string;
-  readonly report?: TaskReport;
-  readonly buffers: readonly Uint8Array[];
-  /** Why there is no report. */
-  readonly error?: Error;
+/** A worker, and what it answers to a small task; `problem` is why it does not answer or its executor fails. */
+export interface ProbedWorker extends Partial<ProbeAnswer> {
+  readonly name: string;
+  readonly address: string;
+  /** 0 for no limit. */
+  readonly memoryLimitBytes: number;
+  readonly host?: string;
+  readonly versions?: PythonVersions;
+  /** By how much its clock is ahead of the client's, with the time that the answer took. */
+  readonly clockSeconds?: number;
+  readonly problem?: string;
 }
 
 interface Answer {
   readonly record: Readonly<Record<string, unknown>>;
   readonly buffers: readonly Uint8Array[];
-}
-
-interface CallFacts {
-  readonly worker: string;
-  readonly bufferCount: number;
-  readonly report?: TaskReport;
-  readonly fault?: BridgeFault;
 }
 
 interface Pending {
@@ -290,20 +287,13 @@ export class Bridge {
     return JSON.parse(Buffer.from(buffers[0]!).toString()) as ClusterReport;
   }
 
-  /** Runs a task on every worker, beside the graph, for a job or without one. */
-  async call(
-    task: ClusterTask,
-    deadlineSeconds: number,
-    { job = null, buffers = [] }: { job?: string | null; buffers?: readonly Uint8Array[] } = {},
-  ): Promise<readonly CallAnswer[]> {
-    const answer = await this.#ask({ kind: "call", job, task, deadlineSeconds }, buffers);
-    const facts = answer.record["answers"] as CallFacts[];
-    let first = 0;
-    return facts.map(({ fault, bufferCount, ...rest }) => {
-      const received = answer.buffers.slice(first, first + bufferCount);
-      first += bufferCount;
-      const error = fault === undefined ? {} : { error: errorOfBridgeFault(fault) };
-      return { ...rest, ...error, buffers: received };
+  /** Runs a small task on every worker, beside the graph, which writes in the folder if there is one. */
+  async probe(folder: string | null, seconds: number): Promise<readonly ProbedWorker[]> {
+    const { record } = await this.#ask({ kind: "probe", folder, seconds });
+    const workers = record["workers"] as (ProbedWorker & { readonly fault?: BridgeFault })[];
+    return workers.map(({ fault, ...worker }) => {
+      if (fault === undefined) return worker;
+      return { ...worker, problem: errorOfBridgeFault(fault).message.replaceAll(/\n\s*/g, "; ") };
     });
   }
 

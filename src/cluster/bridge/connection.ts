@@ -18,7 +18,7 @@ export interface ConnectOptions {
   readonly resources?: Readonly<Record<string, number>> | undefined;
 }
 
-/** The options for `bridge.py` and `doctor.py`, null for those that are not set. */
+/** The options for `bridge.py`, null for those that are not set. */
 export function connectRequest(options: ConnectOptions) {
   const { timeoutSeconds, seconds = timeoutSeconds, tls, workers = null, resources = null } = options;
   const files =

@@ -53,7 +53,7 @@ async function versionsOf(
 }
 
 /** Path of a script of `src/cluster/python`; the build, which has no copy of it, lies one folder deeper. */
-export function pythonScript(name: "bridge.py" | "doctor.py" | "local_cluster.py"): string {
+export function pythonScript(name: "bridge.py" | "local_cluster.py"): string {
   const folder = import.meta.url.endsWith(".ts") ? "../python" : "../../../../src/cluster/python";
   return fileURLToPath(new URL(`${folder}/${name}`, import.meta.url));
 }

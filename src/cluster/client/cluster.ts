@@ -8,7 +8,6 @@ import { PANEL, type PanelSource, panelSource } from "../../data/panel/panel_sou
 import { openPanelSource, type PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import { unlessAborted } from "../../evaluation/awaiting.ts";
 import { chooseCosts } from "../../evaluation/stored_costs.ts";
-import { checkSelect } from "../../evaluation/wanted_factors.ts";
 import { LIMIT_MS_DEFAULT, TIMES_ESTIMATE } from "../../execution/watch/hang_watch.ts";
 import type { Panel } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_kinds.ts";
@@ -104,8 +103,7 @@ export class Cluster {
   /**
    * Evaluates the program block by block; the batches are those of `Engine.stream`.
    *
-   * @throws as `Engine.stream`; UsageError E506 for an unknown factor in `restrictedFactors`; ResourceError E607 to E613,
-   *   E637 once the cluster is closed.
+   * @throws as `Engine.stream`; ResourceError E607 to E613, E637 once the cluster is closed.
    */
   async *stream(
     program: Program,
@@ -147,8 +145,7 @@ export class Cluster {
   ): Promise<ClusterRun> {
     checkArgument("a cluster's evaluate", program, PROGRAM);
     const checked = checkedClusterCall(options);
-    const { cut = "auto", shardLanes, slabRows, restrictedFactors, trace, onTasks, ...rest } = checked;
-    checkSelect(program, restrictedFactors);
+    const { cut = "auto", shardLanes, slabRows, trace, onTasks, ...rest } = checked;
     const { signal, ...evaluate } = rest;
     const { store = null, resources, workers, taskTimeoutSeconds, hang } = this.#options;
     const partition: PartitionOptions = { shardLanes, slabRows, blockRows: evaluate.blockRows };
@@ -178,7 +175,6 @@ export class Cluster {
       onTasks,
       resources,
       workers,
-      restrictedFactors,
       taskTimeoutSeconds,
       onHang: (hang || undefined)?.onHang ?? warn,
     });

@@ -28,7 +28,7 @@ export interface RunHost {
 }
 
 export interface ClusterRunOptions
-  extends Pick<GraphOptions, "taskTimeoutSeconds" | "resources" | "workers" | "restrictedFactors"> {
+  extends Pick<GraphOptions, "taskTimeoutSeconds" | "resources" | "workers"> {
   readonly signal?: AbortSignal | undefined;
   /** Records what every task did, and when. */
   readonly trace?: boolean | undefined;

@@ -10,7 +10,6 @@ import {
   isRecord,
   PATH,
   SIGNAL,
-  TEXTS,
 } from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import type { ClusterProgress } from "../bridge/bridge.ts";
@@ -42,9 +41,9 @@ export interface ClusterOptions {
    * of the executors. Also how long a run waits for a worker that can continue it. Default 30.
    */
   readonly timeoutSeconds?: number | undefined;
-  /** Resources that workers must have for each task (`restrictedFactors`), by Dask's names. */
+  /** Resources that workers must have for each task, by Dask's names. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
-  /** Hosts, or addresses of workers, that may run tasks (`restrictedFactors`). Default: all. */
+  /** Hosts, or addresses of workers, that may run tasks. Default: all. */
   readonly workers?: readonly string[] | undefined;
   /** An executor that takes longer for a task is killed. Default: 50 times the estimate, at least 120 s. */
   readonly taskTimeoutSeconds?: number | undefined;
@@ -74,11 +73,6 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
   readonly shardLanes?: number;
   /** Rows of a slab. */
   readonly slabRows?: number;
-  /**
-   * `resources` and `workers` of the cluster hold only for tasks that compute these factors or what they are made of;
-   * other tasks run anywhere. Tasks that compute several factors are restricted if one of them is here. Default: all.
-   */
-  readonly restrictedFactors?: readonly string[];
   /** Records what every task did, and when, for `ClusterRun.report`. */
   readonly trace?: boolean;
   /**
@@ -110,10 +104,16 @@ export const CLUSTER_EVALUATE_OPTIONS: OptionKinds<ClusterEvaluateOptions> = {
   cut: null,
   shardLanes: null,
   slabRows: null,
-  restrictedFactors: TEXTS,
   trace: FLAG,
   onTasks: FUNCTION,
 };
+
+const REMOVED = new Map([
+  [
+    "restrictedFactors",
+    "resources and workers of Cluster.connect hold for a whole run: select these factors in a run of their own",
+  ],
+]);
 
 export const TLS_FILES: OptionKinds<TlsFiles> = { ca: PATH, cert: PATH, key: PATH };
 
@@ -168,7 +168,7 @@ export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
 
 /** @throws UsageError E527 for an unknown option, E528, E638. */
 export function checkedClusterCall(given: ClusterEvaluateOptions): ClusterEvaluateOptions {
-  const options = checkedOptions("a cluster's evaluate", given, CLUSTER_EVALUATE_OPTIONS);
+  const options = checkedOptions("a cluster's evaluate", given, CLUSTER_EVALUATE_OPTIONS, "option", REMOVED);
   checkValues(options, { cut: CUT, shardLanes: COUNT, slabRows: COUNT });
   return options;
 }

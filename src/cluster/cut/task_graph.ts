@@ -32,14 +32,12 @@ export interface GraphOptions {
   readonly priority?: number | undefined;
   readonly resources?: Readonly<Record<string, number>> | undefined;
   readonly workers?: readonly string[] | undefined;
-  /** Only tasks that compute something for these factors are restricted to the resources and workers. Default: all. */
-  readonly restrictedFactors?: readonly string[] | undefined;
 }
 
 const DEADLINE_SECONDS_MIN = 120;
 const DEADLINE_FACTOR = 50;
 
-type Draft = Omit<GraphTask, "urgency" | "isRestricted"> & { readonly slab: number; readonly costNs: number };
+type Draft = Omit<GraphTask, "urgency"> & { readonly slab: number; readonly costNs: number };
 
 /**
  * The whole run as one graph. Slabs run one after the other, which limits the size of tiles; within a slab the task with
@@ -58,33 +56,7 @@ export function buildTaskGraph(job: ClusterJob, options: GraphOptions): TaskGrap
     else results.push(builder.addSlab(slab));
   }
   const { priority, resources, workers } = options;
-  const isRestricted = restrictionOf(job, options.restrictedFactors);
-  const tasks = withUrgencies(builder.drafts).map((task) => {
-    return { ...task, isRestricted: isRestricted(task) };
-  });
-  return { tasks, results, priority, resources, workers };
-}
-
-/** Which tasks are restricted: all, or those that compute something for the factors. */
-function restrictionOf(
-  job: ClusterJob,
-  restricted: readonly string[] | undefined,
-): (task: Pick<GraphTask, "work">) => boolean {
-  if (restricted === undefined) return () => true;
-  const needed = new Set<number>();
-  const need = (stage: number): void => {
-    if (stage === PANEL_STAGE || needed.has(stage)) return;
-    needed.add(stage);
-    for (const origin of Object.values(job.stages[stage]!.imports)) need(origin.stage);
-  };
-  for (const { name, origin } of job.factors)
-    if (origin !== null && restricted.includes(name)) need(origin.stage);
-  return ({ work }) => {
-    if (work.kind !== "run") return false;
-    return work.task.kind === "slab"
-      ? needed.size > 0
-      : work.task.kind === "stage" && needed.has(work.task.stage);
-  };
+  return { tasks: withUrgencies(builder.drafts), results, priority, resources, workers };
 }
 
 /** True if the client gathers the factors from tiles in the store: it has to copy them anyway. */
@@ -300,7 +272,7 @@ function distinct(keys: readonly TaskKey[]): TaskKey[] {
 /**
  * Adds urgencies: earlier slabs first, then longer paths to the results. Drafts are in order of dependencies.
  */
-function withUrgencies(drafts: readonly Draft[]): Omit<GraphTask, "isRestricted">[] {
+function withUrgencies(drafts: readonly Draft[]): GraphTask[] {
   const indices = new Map(drafts.map(({ key }, index) => [key.join(" "), index]));
   const inputs = drafts.map(({ dependencies, slab }) =>
     dependencies

@@ -66,7 +66,7 @@ export class TileFile {
 }
 
 /** Writes all bytes at a position, or at the current one. */
-export function writeAll(fd: number, bytes: Uint8Array, position?: number): void {
+function writeAll(fd: number, bytes: Uint8Array, position?: number): void {
   for (let done = 0; done < bytes.length; ) {
     const at = position === undefined ? null : position + done;
     done += writeSync(fd, bytes, done, bytes.length - done, at);

@@ -23,7 +23,7 @@ import type { ResultOutcome, ResultTarget } from "../results/result_target.ts";
 import { ResultFile } from "../results/slab_result_file.ts";
 import { InputCheck } from "./input_digest.ts";
 import { addPanel, type OpenRows, type RowReader } from "./panel_task.ts";
-import { probeFolder } from "./probe.ts";
+import { probe } from "./probe.ts";
 import { runSlab } from "./slab_task.ts";
 import { StageRunner } from "./stage_runner.ts";
 import { runStage } from "./stage_task.ts";
@@ -110,7 +110,7 @@ export class TaskRunner {
       case "slab":
         return this.#slab(task);
       case "probe":
-        return probe(task);
+        return probed(task);
     }
   }
 
@@ -258,12 +258,11 @@ function digestSeen(module: string): string | null {
 
 /** Runs a `probe`, which needs no job. */
 export async function runProbe(task: TaskOf<"probe">): Promise<TaskAnswer> {
-  return await timed(() => probe(task));
+  return await timed(() => probed(task));
 }
 
-function probe({ folder, bytes }: TaskOf<"probe">): Outcome {
-  const text = JSON.stringify(probeFolder(folder, bytes));
-  return { buffers: [Buffer.from(text)], bytesRead: bytes, bytesWritten: bytes };
+function probed({ folder }: TaskOf<"probe">): Outcome {
+  return { buffers: [Buffer.from(JSON.stringify(probe(folder)))] };
 }
 
 async function timed(work: () => Outcome | Promise<Outcome>): Promise<TaskAnswer> {

@@ -32,52 +32,12 @@ export function noPython(tried: readonly string[]): ResourceError {
   return new ResourceError("E602", message, remedy);
 }
 
-/** Problem and remedy by what answers at the address of the scheduler. */
-const INSTEAD_OF_SCHEDULER = {
-  nobody: ["nobody listens there", "start it, or try one with factorloom cluster local"],
-  late: [
-    "no answer came in the time that was left for the whole start",
-    "raise --timeout, or look at the load of this host",
-  ],
-  silent: [
-    "something accepts the connection and sends nothing",
-    "give the address that the scheduler prints when it starts; if it is that one, the scheduler hangs: restart it",
-  ],
-  http: [
-    "an HTTP server answers there",
-    "give the port of the scheduler, 8786 by default, not that of its dashboard",
-  ],
-  other: [
-    "what answers there is not a Dask scheduler",
-    "give the address that the scheduler prints when it starts",
-  ],
-  dask: [
-    "Dask answers there and accepts no clients: a worker, or a nanny",
-    "give the address that the scheduler prints when it starts",
-  ],
-  tls: [
-    "the server there uses TLS",
-    "give the address as tls://host:port, with --tls-ca, --tls-cert and --tls-key",
-  ],
-  plain: [
-    "the server there does not use TLS",
-    "give the address as tcp://host:port, without --tls-ca, --tls-cert and --tls-key",
-  ],
-  certificates: [
-    "TLS needs other certificates",
-    "give --tls-ca, --tls-cert and --tls-key as the scheduler has them",
-  ],
-} as const;
-
-/** @param detail more about what answers; maybe empty */
-export function schedulerUnreachable(
-  address: string,
-  found: keyof typeof INSTEAD_OF_SCHEDULER,
-  detail: string,
-): ResourceError {
-  const [what, remedy] = INSTEAD_OF_SCHEDULER[found];
-  const message = `the Dask scheduler at ${address} does not answer: ${what}${detail && ` (${detail})`}`;
-  return new ResourceError("E603", message, remedy);
+export function schedulerUnreachable(address: string, reason: string): ResourceError {
+  return new ResourceError(
+    "E603",
+    `no Dask scheduler answers at ${address}: ${reason}`,
+    "start it, or give the address that it prints when it starts; with TLS that is tls://host:port, with --tls-ca, --tls-cert and --tls-key",
+  );
 }
 
 /** @param restriction which workers may run the tasks, in words; empty for any */

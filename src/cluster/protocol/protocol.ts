@@ -3,7 +3,7 @@ import type { TimeType } from "../../panel.ts";
 import type { Plan } from "../../plan/plan.ts";
 
 /** Raised with every change of a record below: bridge, plugin and executors of another version are refused. */
-export const PROTOCOL_VERSION = 5;
+export const PROTOCOL_VERSION = 6;
 
 /** Names a task in the Dask graph: the name of its group and indices in it, e.g. `["factorloom_3f2a_stage1-t000002", 5]`. */
 export type TaskKey = readonly [group: string, ...indices: number[]];
@@ -35,8 +35,6 @@ export interface GraphTask {
    * runs the task if that one is busy or has left.
    */
   readonly preferredWorker: number | null;
-  /** Whether `resources` and `workers` of the graph hold for the task. */
-  readonly isRestricted: boolean;
 }
 
 /** All tasks of a run. */
@@ -46,7 +44,7 @@ export interface TaskGraph {
   readonly results: readonly TaskKey[];
   /** Of all its tasks: graphs of higher priority go first, of equal ones the earlier. Default 0. */
   readonly priority?: number | undefined;
-  /** Where restricted tasks may run: Dask's worker resources and hosts, or addresses, of workers. */
+  /** Where its tasks may run: Dask's worker resources and hosts, or addresses, of workers. */
   readonly resources?: Readonly<Record<string, number>> | undefined;
   readonly workers?: readonly string[] | undefined;
 }
@@ -61,8 +59,8 @@ export type ClusterTask =
   | { readonly kind: "output"; readonly slab: number; readonly block: number }
   /** Reads the rows of a slab and the earlier rows that they depend on, runs the whole plan, gathers the factors. */
   | { readonly kind: "slab"; readonly slab: number }
-  /** Writes and reads `bytes` bytes in a folder, for `factorloom cluster doctor`. */
-  | { readonly kind: "probe"; readonly folder: string; readonly bytes: number };
+  /** Says which versions run here, and writes in the folder, for `factorloom cluster doctor`. */
+  | { readonly kind: "probe"; readonly folder: string | null };
 
 /**
  * How the panel is split: lanes into shards of `shardLanes` (the last one is padded with null lanes), rows into slabs, and

@@ -41,7 +41,7 @@ from scheduler_watch import SchedulerWatch, nannies_of
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
 
-PROTOCOL_VERSION = 5
+PROTOCOL_VERSION = 6
 CLOSE_SECONDS = 2.0
 
 Answer = tuple[Record, Sequence[Any]]
@@ -281,17 +281,23 @@ class Bridge:
         report = {"workers": workers, "joined": roster.joined, "gone": roster.gone}
         return {}, [json.dumps(report).encode()]
 
-    async def on_call(self, request: Record, buffers: list[bytearray]) -> Answer:
-        """Runs a task on every worker, beside the graph."""
-        name = None if request["job"] is None else self.jobs[request["job"]]
-        answers = await self.connection.client.run(
-            worker_plugin.run_here, self.pool, name, request["task"], buffers, request["deadlineSeconds"]
+    async def on_probe(self, request: Record, _: list[bytearray]) -> Answer:
+        """What each worker answers to a small task, beside the graph."""
+        workers = (await self.connection.report())["workers"]
+        return {"workers": await asyncio.gather(*(self.probe(worker, request) for worker in workers))}, ()
+
+    async def probe(self, worker: Record, request: Record) -> Record:
+        known = {name: worker[name] for name in ("name", "address", "memoryLimitBytes")}
+        address, seconds = worker["address"], request["seconds"]
+        asking = self.connection.client.run(
+            worker_plugin.probe, self.pool, request["folder"], seconds, workers=[address]
         )
-        records = [
-            {"worker": worker, "bufferCount": len(received), **answer}
-            for worker, (answer, received) in answers.items()
-        ]
-        return {"answers": records}, [buffer for _, received in answers.values() for buffer in received]
+        try:
+            answer = (await asyncio.wait_for(asking, seconds))[address]
+        except Exception as error:
+            reason = str(error) or f"nothing came within {seconds} s"
+            return {**known, "problem": f"it does not answer: {reason}; look at its log and at the load of its host"}
+        return {**known, **answer, "clockSeconds": answer["at"] - time.time()}
 
     def job_name(self, digest: str) -> str:
         # By client: two runs of the same job end at different times.

@@ -34,18 +34,17 @@ def graph_of(
     tasks = {task_name(task["key"]): task for task in graph["tasks"]}
     layer = {name: work_of(task, job, pieces) for name, task in tasks.items()}
     resources, allowed = wanted["resources"] or {}, wanted["workers"]
-    is_wanted = len(resources) > 0 or allowed is not None
-    restricted = {name for name, task in tasks.items() if is_wanted and task["isRestricted"]}
+    is_restricted = len(resources) > 0 or allowed is not None
     # Where a preferred worker lacks a resource or has gone, Dask takes any other one, also without the resource.
     preferred = {
         name: [workers[int(task["preferredWorker"] * len(workers))]]
         for name, task in tasks.items()
-        if task["preferredWorker"] is not None and len(workers) > 0 and name not in restricted
+        if task["preferredWorker"] is not None and len(workers) > 0 and not is_restricted
     }
     with dask.annotate(
         priority=graph.get("priority", 0),
-        resources=lambda name: resources if name in restricted else {},
-        workers=lambda name: allowed if name in restricted else preferred.get(name),
+        resources=lambda _: resources,
+        workers=lambda name: preferred.get(name, allowed),
         allow_other_workers=lambda name: name in preferred,
     ):
         return HighLevelGraph.from_collections("factorloom", layer, dependencies=())

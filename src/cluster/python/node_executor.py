@@ -33,18 +33,15 @@ class ExecutorEnded(Exception):
     """The executor died, or was killed for the reason in `killed_for`."""
 
 
-def node_command(wanted: str | None) -> str:
-    """The command that starts Node, unless the client names one."""
-    return wanted or os.environ.get("FACTORLOOM_NODE") or "node"
-
-
-def find_node(command: str, seconds: float) -> tuple[str | None, str | None]:
-    """Path of the command and its version, e.g. 24.1.0; None for what cannot be found out within `seconds`."""
+def find_node(command: str) -> tuple[str | None, str | None]:
+    """Path of the command and its version, e.g. 24.1.0; None for what cannot be found out."""
     path = shutil.which(command)
     if path is None:
         return None, None
     try:
-        answer = subprocess.run([path, "--version"], capture_output=True, timeout=seconds, text=True)
+        answer = subprocess.run(
+            [path, "--version"], capture_output=True, timeout=NODE_VERSION_SECONDS_MAX, text=True
+        )
     except (OSError, ValueError, subprocess.SubprocessError):
         return path, None
     version = answer.stdout.strip().removeprefix("v")
@@ -52,9 +49,9 @@ def find_node(command: str, seconds: float) -> tuple[str | None, str | None]:
 
 
 def node_path(wanted: str | None, worker: str) -> str:
-    """The path of the Node that executors run on. Raises E605."""
-    command = node_command(wanted)
-    path, version = find_node(command, NODE_VERSION_SECONDS_MAX)
+    """The path of the Node that executors run on, `wanted` if the client names one. Raises E605."""
+    command = wanted or os.environ.get("FACTORLOOM_NODE") or "node"
+    path, version = find_node(command)
     if path is None:
         reason = f"{command} is not there" if wanted else f"{command} is not on its PATH"
     elif version is None:

@@ -27,6 +27,7 @@ from distributed import WorkerPlugin, get_worker
 
 from cluster_job import JobStats
 from executor_pool import plugin_of
+from scheduler_reports import versions
 from stdio_frames import Buffer, Record
 from task_faults import fault_in
 
@@ -145,16 +146,18 @@ def stats_of(pool: str, job: str, with_trace: bool, dask_worker: Any) -> Record:
     return {"counters": dict(stats.counters), "trace": list(stats.trace) if with_trace else []}
 
 
-async def run_here(
-    pool: str, job: str | None, task: Record, buffers: list[bytes], seconds: float, dask_worker: Any
-) -> tuple[Record, list[bytearray]]:
-    """Runs a task outside of the graph; returns {report} and its buffers, or {fault}."""
+async def probe(pool: str, folder: str | None, seconds: float, dask_worker: Any) -> Record:
+    """What this worker is, and what an executor answers that tries the folder, or the fault of its task."""
     import asyncio
+    import socket
+    import time
 
-    plugins = dask_worker.plugins
-    loaded = None if job is None else plugins[job]
+    record = {"host": socket.gethostname(), "versions": versions()}
+    task = {"kind": "probe", "folder": folder}
     try:
-        report, received = await asyncio.to_thread(plugins[pool].run, None, loaded, task, buffers, seconds)
+        plugin = await asyncio.to_thread(plugin_of, dask_worker, pool)
+        _, (answer,) = await asyncio.to_thread(plugin.run, None, None, task, (), seconds)
+        record.update(json.loads(answer))
     except RuntimeError as error:
-        return {"fault": fault_in(error)}, []
-    return {"report": report}, received
+        record["fault"] = fault_in(error)
+    return {**record, "at": time.time()}

@@ -1,4 +1,5 @@
 import { chmod, writeFile } from "node:fs/promises";
+import { hostname } from "node:os";
 import { join } from "node:path";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Bridge, type ClusterProgress } from "../../../src/cluster/bridge/bridge.ts";
@@ -191,16 +192,11 @@ describe.runIf(await hasDask())("the bridge", () => {
     await run.bridge.cancel();
   });
 
-  test("a task is run on every worker beside the graph", async () => {
-    const task = { kind: "echo", made: [2] } as never;
-    const answers = await run.bridge.call(task, 10, { buffers: [filled(1, 7)] });
-    expect(answers).toMatchObject([{ report: { bytesRead: 2 } }]);
-    expect(toPlain(answers[0]!.buffers)).toEqual([[7], [1, 1]]);
-    const failed = await run.bridge.call(
-      { kind: "fault", marks: join(cluster.folder, "call"), code: "E301", errorClass: "data" } as never,
-      10,
-    );
-    expect(failed[0]!.error).toMatchObject({ code: "E301", name: "DataError" });
+  test("a small task is run on every worker beside the graph", async () => {
+    const [answer] = await run.bridge.probe(null, 10);
+    const { versions } = run.bridge;
+    expect(answer).toMatchObject({ host: hostname(), versions, node: "24.0.0", hasWritten: false });
+    expect(Math.abs(answer!.clockSeconds!)).toBeLessThan(5);
   });
 
   test("executors of another version are refused", async () => {
@@ -208,9 +204,9 @@ describe.runIf(await hasDask())("the bridge", () => {
     const other = await openFakeRun(cluster.address, { ...fakeBundle(), hello });
     try {
       const result = resultOf(other, runTask(keysOf("version")("out"), { kind: "echo" }));
-      await expect(result).rejects.toThrow(
-        /E606 the executor on .* factorloom fake, protocol 2, here factorloom other/,
-      );
+      const reason = /E606 the executor on .* factorloom fake, protocol 2, here factorloom other/;
+      await expect(result).rejects.toThrow(reason);
+      expect((await other.bridge.probe(null, 10))[0]!.problem).toMatch(reason);
     } finally {
       await other.bridge.close();
     }

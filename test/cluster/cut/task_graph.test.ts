@@ -63,30 +63,6 @@ describe("the graph of a run", () => {
     }
   });
 
-  test("restrictions hold for what computes the factors that are named, by default for all", () => {
-    const factors = ["a", "b"].map((name, stage) => ({
-      name,
-      origin: { stage, series: 0 },
-      unwantedRows: [],
-    }));
-    const job = { ...jobOf(panel, { stages, partition }), factors };
-    const restricted = (restrictedFactors?: readonly string[]) => {
-      const { tasks } = buildTaskGraph(job, { prefix: "p", costNs: () => 1e6, restrictedFactors });
-      const names = (isRestricted: boolean) =>
-        new Set(
-          tasks.filter((task) => task.isRestricted === isRestricted).map(({ key }) => key[0].split("-")[0]),
-        );
-      return { yes: names(true), no: names(false) };
-    };
-    expect(restricted().no).toEqual(new Set());
-    expect(restricted([]).yes).toEqual(new Set());
-    const ofLanes = restricted(["a"]);
-    expect(ofLanes.yes).toEqual(new Set(["p_stage0"]));
-    expect(ofLanes.no).toContain("p_stage1");
-    expect(ofLanes.no).toContain("p_panel");
-    expect(restricted(["b"]).yes, "and what it is made of").toEqual(new Set(["p_stage0", "p_stage1"]));
-  });
-
   test("a shard asks for the same worker in every slab, neighbours for the same one", () => {
     const homes = (slabRows: readonly number[]) =>
       graphOf({ partition: { ...partition, slabRows } })

@@ -1,25 +1,27 @@
+import { hostname } from "node:os";
 import { describe, expect, test } from "vitest";
 import { healthText } from "../../../src/cli/commands/cluster.ts";
-import { type HostVersions, problemsOf, type WorkerHealth } from "../../../src/cluster/deploy/doctor.ts";
+import type { ProbedWorker, PythonVersions } from "../../../src/cluster/bridge/bridge.ts";
+import { problemsOf } from "../../../src/cluster/deploy/doctor.ts";
 
-const VERSIONS: HostVersions = { host: "a", python: "3.11.2", dask: "2022.12.1", distributed: "2022.12.1" };
+const VERSIONS: PythonVersions = { python: "3.11.2", dask: "2022.12.1", distributed: "2022.12.1" };
 
-function worker(differing: Partial<WorkerHealth> = {}): WorkerHealth {
+function worker(differing: Partial<ProbedWorker> = {}): ProbedWorker {
   return {
     address: "tcp://10.0.0.2:4000",
     name: "w1",
-    threads: 4,
-    memoryLimitBytes: 8e9,
+    memoryLimitBytes: 2 ** 33,
+    host: "a",
     versions: VERSIONS,
-    node: { path: "/usr/bin/node", version: "24.1.0" },
-    way: { roundTripSeconds: 0.002, transferBytes: 8e6, transferSeconds: 0.1 },
-    executor: true,
-    folder: { writeBytesPerSecond: 2e8, readBytesPerSecond: 4e8, freeBytes: 5e10 },
+    node: "24.1.0",
+    factorloom: "0.2.0",
+    hasWritten: true,
+    clockSeconds: 0.01,
     ...differing,
   };
 }
 
-function problems(differing: Partial<WorkerHealth> = {}, scheduler: Partial<HostVersions> = {}): string[] {
+function problems(differing: Partial<ProbedWorker> = {}, scheduler: Partial<PythonVersions> = {}): string[] {
   return problemsOf({ client: VERSIONS, scheduler: { ...VERSIONS, ...scheduler } }, [worker(differing)]);
 }
 
@@ -27,42 +29,28 @@ describe("problems", () => {
   test("are none where all fits, from whatever packager and of whatever patch", () => {
     expect(problems()).toEqual([]);
     const packed = { python: "3.11.9", dask: "2022.12.1+dfsg", distributed: "2022.12.1+ds.1" };
-    expect(problems({ versions: { ...VERSIONS, ...packed } }, packed)).toEqual([]);
+    expect(problems({ versions: packed }, packed)).toEqual([]);
   });
 
   test("are versions that differ from the client's", () => {
     expect(problems({ versions: { ...VERSIONS, python: "3.12.2" } }, { distributed: "2024.1.0" })).toEqual([
-      "the scheduler has distributed 2024.1.0, the client 2022.12.1",
-      "w1 has python 3.12.2, the client 3.11.2",
+      "the scheduler has distributed 2024.1.0, the client 2022.12.1; install one version on all",
+      "w1 has python 3.12.2, the client 3.11.2; install one version on all",
     ]);
   });
 
-  test.each([
-    [{ node: { path: null, version: null } }, "w1: it has no Node"],
-    [{ node: { path: "/n", version: null } }, "w1: /n does not say which Node it is"],
-    [{ node: { path: "/n", version: "22.9.0" } }, "w1: /n is Node 22.9.0, and 24 is needed"],
-    [{ folder: { problem: "E614 worker a does not see it" } }, "w1: folder: E614 worker a does not see it"],
-    [
-      { folder: { writeBytesPerSecond: 1, readBytesPerSecond: 1, freeBytes: 2 ** 28 } },
-      "w1: folder: only 256 MiB are free",
-    ],
-    [{ problem: "it does not answer", versions: undefined, node: undefined }, "w1: it does not answer"],
-    [{ executorProblem: "E606 other version" }, "w1: E606 other version"],
-  ])("are what a worker lacks: %j", (differing, problem) => {
-    expect(problems(differing)).toEqual([problem]);
+  test("are tasks that do not run, and clocks that differ", () => {
+    expect(problems({ problem: "E614 worker a does not see it" })).toEqual([
+      "w1: E614 worker a does not see it",
+    ]);
+    expect(problems({ clockSeconds: -7 })).toEqual([
+      "w1: its clock differs by -7.0 s from the client's; set it",
+    ]);
   });
 });
 
-test("the figures stand in two tables, the problems below them", () => {
-  const silent = worker({
-    name: "w2",
-    memoryLimitBytes: 0,
-    versions: undefined,
-    node: undefined,
-    way: undefined,
-    executor: false,
-    folder: null,
-  });
+test("the answers stand in a table, the problems below it", () => {
+  const silent = { name: "w2", address: "tcp://10.0.0.3:4000", memoryLimitBytes: 0 };
   const health = {
     scheduler: "tcp://10.0.0.1:8786",
     dashboard: null,
@@ -70,18 +58,16 @@ test("the figures stand in two tables, the problems below them", () => {
     workers: [worker(), silent],
     problems: ["w2: it does not answer"],
   };
-  const client = `client     a     3.11.2  2022.12.1  2022.12.1    ${process.versions.node}`;
-  expect(healthText(health)).toBe(`scheduler tcp://10.0.0.1:8786
-
-           host  python  dask       distributed  node
-${client}
-scheduler  a     3.11.2  2022.12.1  2022.12.1
-w1         a     3.11.2  2022.12.1  2022.12.1    24.1.0
-w2         ?     ?       ?          ?            ?
-
-    threads  memory GB  executor      round trip ms  to it MB/s  write MB/s  read back MB/s  free GB
-w1        4  8          runs          2              80          200         400             50
-w2        4  no limit   does not run  -              -           -           -               -
-
-w2: it does not answer`);
+  const [address, , ...lines] = healthText(health).split("\n");
+  expect(address).toBe("scheduler tcp://10.0.0.1:8786");
+  const cells = lines.map((line) => line.split(/ {2,}/));
+  expect(cells).toEqual([
+    ["", "host", "python", "distributed", "node", "factorloom", "memory", "clock", "folder"],
+    ["client", hostname(), "3.11.2", "2022.12.1", process.versions.node],
+    ["scheduler", "3.11.2", "2022.12.1"],
+    ["w1", "a", "3.11.2", "2022.12.1", "24.1.0", "0.2.0", "8.0 GiB", "0.0 s", "written"],
+    ["w2", "no limit"],
+    [""],
+    ["w2: it does not answer"],
+  ]);
 });

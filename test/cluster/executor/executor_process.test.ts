@@ -268,7 +268,7 @@ test("errors come as faults of their class, and the executor goes on", async () 
   const task: ClusterTask = { kind: "stage", stage: 0, slab: 0, part: 0 };
   const stage = await executor.ask({ kind: "run", job: digest, task });
   expect(stage.record).toMatchObject({ kind: "fault", errorClass: "resource", code: "E610" });
-  const probe: ClusterTask = { kind: "probe", folder: "/no/such/folder", bytes: 1 };
+  const probe: ClusterTask = { kind: "probe", folder: "/no/such/folder" };
   const missing = await executor.ask({ kind: "run", job: "none", task: probe });
   expect(missing.record).toMatchObject({ kind: "fault", errorClass: "usage", code: "E614" });
   const error = errorOfFault(missing.record as Extract<FromExecutor, { kind: "fault" }>);
@@ -316,21 +316,19 @@ test("what operators print does not mix with frames", async () => {
   expect(executor.stderr).toContain("another");
 });
 
-test("a probe measures a folder and leaves nothing there", async () => {
+test("a probe says which versions run, and leaves nothing in the folder", async () => {
   const executor = await started();
   const folder = folders.make();
-  const task: ClusterTask = { kind: "probe", folder, bytes: 9 * 2 ** 20 };
-  const answer = await executor.ask({ kind: "run", job: "none", task });
-  expect(reportOf(answer).bytesWritten).toBe(9 * 2 ** 20);
-  const found = JSON.parse(Buffer.from(answer.buffers[0]!).toString()) as Record<string, unknown>;
-  expect(Object.keys(found).sort()).toEqual([
-    "freeBytes",
-    "host",
-    "readBytesPerSecond",
-    "writeBytesPerSecond",
-  ]);
-  for (const name of ["freeBytes", "readBytesPerSecond", "writeBytesPerSecond"])
-    expect(found[name]).toBeGreaterThan(0);
+  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
+  for (const place of [folder, null]) {
+    const task: ClusterTask = { kind: "probe", folder: place };
+    const { buffers } = await executor.ask({ kind: "run", job: "none", task });
+    expect(JSON.parse(Buffer.from(buffers[0]!).toString())).toEqual({
+      node: process.versions.node,
+      factorloom: version,
+      hasWritten: place !== null,
+    });
+  }
   expect(readdirSync(folder)).toEqual([]);
 });
 

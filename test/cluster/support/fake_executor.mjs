@@ -70,6 +70,7 @@ function run(task, buffers) {
     misbehave[task.kind](task);
   }
   const made = (task.made ?? []).map((bytes, index) => Buffer.alloc(bytes, index + 1));
+  if (task.kind === "probe") made.push(Buffer.from(JSON.stringify({ node: "24.0.0", hasWritten: false })));
   const report = { startMs: Date.now(), ns: 1, bytesRead: 2, bytesWritten: 3, wasDone: false };
   if (task.counts) report.counts = task.counts;
   return send({ kind: "done", report }, [...buffers, ...made]);

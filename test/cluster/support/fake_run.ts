@@ -73,7 +73,7 @@ export function graphTask(
   dependencies: readonly TaskKey[] = [],
   { deadlineSeconds = 30, preferredWorker = null }: TaskOptions = {},
 ): GraphTask {
-  return { key, work, dependencies, urgency: 0, deadlineSeconds, preferredWorker, isRestricted: true };
+  return { key, work, dependencies, urgency: 0, deadlineSeconds, preferredWorker };
 }
 
 export function runTask(
