@@ -11,7 +11,7 @@ import { THREADS_MAX } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { counted } from "../../text/counted.ts";
 import { parseResources, type TlsOptions, tlsFiles } from "../eval/cluster_options.ts";
-import { interruptionSignal } from "../terminal/interruption.ts";
+import { type Interruption, interruptionSignal } from "../terminal/interruption.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print, printNote } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
@@ -100,7 +100,7 @@ function parseAge(text: string): number {
   return Number(count) * UNIT_MS[unit]!;
 }
 
-/** Exit code 0 if a signal ends it, 2 if the cluster ends by itself; Dask restarts workers that end. */
+/** Exit code 130 or 143 if a signal ends it, 2 if the cluster ends by itself; Dask restarts workers that end. */
 async function runLocal(flags: LocalFlags): Promise<void> {
   const { startLocalCluster } = await import("../../cluster/deploy/local_cluster.ts");
   const signal = interruptionSignal();
@@ -108,9 +108,8 @@ async function runLocal(flags: LocalFlags): Promise<void> {
   await using cluster = await startLocalCluster({ ...flags, signal });
   print(localText(cluster, flags));
   const reason = await Promise.race([cluster.ended, interrupted]);
-  if (reason === null) return;
-  printNote(`the cluster is gone: ${reason}`);
-  process.exitCode = EXIT_CODES.resources;
+  if (reason !== null) printNote(`the cluster is gone: ${reason}`);
+  process.exitCode = reason === null ? (signal.reason as Interruption).exitCode : EXIT_CODES.resources;
 }
 
 function localText({ address, dashboard }: LocalCluster, { workers, threads }: LocalFlags): string {

@@ -76,7 +76,10 @@ describe.runIf(await hasDask())("cluster local", () => {
     await running?.exit;
   });
 
-  test.each(["SIGINT", "SIGTERM"] as const)("says where it is and ends with %s", async (signal) => {
+  test.each([
+    ["SIGINT", 130],
+    ["SIGTERM", 143],
+  ] as const)("says where it is and ends with %s", async (signal, status) => {
     running = await startLocal("--workers", "1", "--threads", "2", "--memory-limit", "1GiB");
     const { address, announced, child, exit, stderr } = running;
     expect(announced).toEqual([
@@ -91,7 +94,7 @@ describe.runIf(await hasDask())("cluster local", () => {
     const members = await clusterOf(running);
     expect(members.some(({ command }) => command.includes('"memory_limit":1073741824'))).toBe(true);
     child.kill(signal);
-    expect(await exit).toEqual([0, null]);
+    expect(await exit).toEqual([status, null]);
     expect(await stderr).toBe("");
     await untilGone(members.map(({ pid }) => pid));
   });
