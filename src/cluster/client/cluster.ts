@@ -261,7 +261,7 @@ function warn(hang: ClusterHang): void {
 }
 
 /** Python has this long after the timeout to report the reason itself. */
-const LATE_MS = 5_000;
+const LATE_MS = 20_000;
 
 /** A bridge that is ready to run tasks. `runSignal` aborts only the start. */
 async function openBridge(
