@@ -274,15 +274,16 @@ async function openBridge(
   const secondsLeft = () => Math.max(0.1, (endMs - performance.now()) / 1000);
   let phase = "the start of Python";
   const late = new AbortController();
-  const timer = setTimeout(
-    () => late.abort(startTooSlow(phase, timeoutSeconds)),
-    Math.min(TIMER_MS_MAX, 1000 * timeoutSeconds + LATE_MS),
-  );
+  const abortAfter = (ms: number) =>
+    setTimeout(() => late.abort(startTooSlow(phase, timeoutSeconds)), Math.min(TIMER_MS_MAX, ms));
+  let timer = abortAfter(1000 * timeoutSeconds);
   const ended = AbortSignal.any([late.signal, ...[signal, runSignal].filter((each) => each !== undefined)]);
   let bridge: Bridge | null = null;
   try {
     const python = await findPython(options.python, ended);
     bridge = await Bridge.start({ python: python.path, signal, startSignal: ended });
+    clearTimeout(timer);
+    timer = abortAfter(1000 * secondsLeft() + LATE_MS);
     phase = "connecting to the scheduler";
     const request = { timeoutSeconds, seconds: secondsLeft(), tls, workers, resources };
     const info = await unlessAborted(bridge.connect(scheduler, request), ended);
