@@ -33,12 +33,8 @@ export function addSimulate(bench: Command, parseCount: (text: string) => number
     .option("--block-rows <count>", "rows of a plan's blocks (default: 64)", parseCount)
     .option("--order <name>", "which ready node goes first (default: critical-path)")
     .option("--no-stealing", "idle executors take nothing over")
-    .option("--queue-ns <ns>", "work that a queue should hold (default: by the plan)", parseNumber)
-    .option(
-      "--queue-parts-min <count>",
-      "parts that a queue holds at least (default: by the plan)",
-      parseCount,
-    )
+    .option("--queue-ns <ns>", "work that a queue should hold (default: 3000000)", parseNumber)
+    .option("--queue-parts-min <count>", "parts that a queue holds at least (default: 2)", parseCount)
     .option("--machine <end>", "best or worst of what is known of machines (default: worst)")
     .option("--noise <sigma>", "spread of real costs around the estimates (default: 0)", parseNumber)
     .option("--seed <number>", "of random graphs, orders and noise (default: 1)", parseCount)
