@@ -5,7 +5,9 @@ import { InternalError } from "../../errors.ts";
 import { unlessAborted } from "../../evaluation/awaiting.ts";
 import type { ProbeAnswer } from "../executor/probe.ts";
 import { bridgeEnded, noPython, otherVersion } from "../protocol/errors.ts";
+import { readFrames, writeFrame } from "../protocol/frames.ts";
 import {
+  type BroughtPanel,
   type Bundle,
   PROTOCOL_VERSION,
   type TaskGraph,
@@ -15,7 +17,7 @@ import {
 import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
 import type { ClusterHang } from "./cluster_hang.ts";
 import { type ConnectOptions, connectRequest } from "./connection.ts";
-import { keepLastLines, readFrames, writeFrame } from "./pipe.ts";
+import { keepLastLines } from "./last_lines.ts";
 import { pythonScript } from "./python.ts";
 
 export interface PythonVersions {
@@ -60,7 +62,7 @@ export interface JobCounters {
   /** Over pipes to and from executors. */
   readonly bytesSent: number;
   readonly bytesReceived: number;
-  /** Of tiles, as executors report. */
+  /** Of column files and parts of a dataset, as executors report. */
   readonly bytesRead: number;
   readonly bytesWritten: number;
   readonly executorStarts: number;
@@ -68,8 +70,6 @@ export interface JobCounters {
   readonly deadlineKills: number;
   /** Executors that were killed because they took too much memory. */
   readonly memoryKills: number;
-  /** Executors that were killed because an operator of a user did not return. */
-  readonly hangKills: number;
   /** The most resident memory of the worker's own process, and of its executors together, while the job ran. */
   readonly workerBytesMax: number;
   readonly executorBytesMax: number;
@@ -77,7 +77,7 @@ export interface JobCounters {
 
 /** A task that a worker ran. */
 export interface TaskTrace extends Omit<TaskReport, "counts"> {
-  /** The key as Dask writes it, e.g. `('factorloom_3f2a_stage1-t000002', 5)`. */
+  /** The key as Dask writes it, e.g. `('factorloom_3f2a_slabs', 5)`. */
   readonly key: string;
   /** Index of the executor on its worker, and its process. */
   readonly executor: number;
@@ -228,9 +228,19 @@ export class Bridge {
     await this.#ask({ kind: "install", seconds, ...bundle }, [bytes]);
   }
 
-  /** Brings a serialised job to all workers; `job` is the SHA-256 of the bytes. */
-  async addJob(job: string, bytes: Uint8Array): Promise<void> {
-    await this.#ask({ kind: "addJob", job }, [bytes]);
+  /**
+   * Brings a serialised job to all workers; `job` is the SHA-256 of the bytes.
+   *
+   * @returns false if a worker does not see the panel that the client brings, so that `put` must follow
+   */
+  async addJob(job: string, bytes: Uint8Array, panel: BroughtPanel | null): Promise<boolean> {
+    const { record } = await this.#ask({ kind: "addJob", job, panel }, [bytes]);
+    return record["isPanelSeen"] === true;
+  }
+
+  /** Puts a piece of the job's panel on a worker, from which others fetch it. */
+  async put(job: string, index: number, bytes: Uint8Array): Promise<void> {
+    await this.#ask({ kind: "put", job, index }, [bytes]);
   }
 
   /** Ends the executors too, if it is the last job of this bridge. */
@@ -251,29 +261,20 @@ export class Bridge {
     await this.#ask({ kind: "releaseName", name });
   }
 
+  /** Submits a graph of a job; there may be several, one after the other. */
   async submit(job: string, graph: TaskGraph): Promise<void> {
     await this.#ask({ kind: "submit", job }, [Buffer.from(JSON.stringify(graph))]);
   }
 
   /**
-   * Waits for a result of the graph, which can be gathered once. The last buffer of an output has its counts as JSON.
-   * `isEmpty` says that the result has no buffers, so that they need not be requested.
+   * Waits for a result of a graph, which can be gathered once. The last buffer of a part of a dataset has its counts as
+   * JSON.
    *
    * @throws the fault of the task, E607, E608, E611, E612 or E613; an AbortError after `cancel`.
    */
-  async gather(key: TaskKey, { isEmpty = false } = {}): Promise<Uint8Array[]> {
-    const { buffers } = await this.#ask({ kind: "gather", key, isEmpty });
+  async gather(key: TaskKey): Promise<Uint8Array[]> {
+    const { buffers } = await this.#ask({ kind: "gather", key });
     return [...buffers];
-  }
-
-  /** Puts lists of buffers on workers, each as the value of a key that tasks of the next graph may depend on. */
-  async put(pieces: readonly { key: TaskKey; buffers: readonly Uint8Array[] }[]): Promise<void> {
-    const keys = pieces.map(({ key }) => key);
-    const counts = pieces.map(({ buffers }) => buffers.length);
-    await this.#ask(
-      { kind: "put", keys, counts },
-      pieces.flatMap(({ buffers }) => buffers),
-    );
   }
 
   /** Cancels all submitted tasks; executors are free at once. */

@@ -18,16 +18,16 @@ const FACTORIES: Readonly<Record<string, (...args: never[]) => FactorloomError>>
   E606: errors.otherVersion,
   E607: errors.executorLost,
   E608: errors.workersLost,
+  E609: errors.storeFailed,
+  E610: errors.columnsMissing,
   E611: errors.schedulerLost,
   E613: errors.executorSilent,
   E619: errors.bundleNotUnpacked,
   E622: errors.noSuchWorker,
   E627: errors.bundleChanged,
-  E631: errors.executorsNotBrought,
   E632: errors.tlsUnusable,
   E634: errors.executorTooLarge,
   E635: errors.wrongShare,
-  E636: errors.operatorHung,
 };
 
 /** The error of a fault; an AbortError if the task was cancelled. */

@@ -1,23 +1,13 @@
-/** An operator of a user that takes far longer than estimated. */
-export interface ClusterHang {
+import type { HangReport } from "../protocol/protocol.ts";
+
+/** An operator on a worker that takes far longer than estimated. */
+export interface ClusterHang extends HangReport {
   /** Address of the worker. */
   readonly worker: string;
   /** Index of the executor on the worker. */
   readonly executor: number;
   /** The key of the task as Dask writes it. */
   readonly key: string;
-  /** Index of the stage. */
-  readonly stage: number;
-  /** Index of the node in the stage. */
-  readonly node: number;
-  /** Names of the operators of the node. */
-  readonly operators: readonly string[];
-  /** How long it has run so far. */
-  readonly seconds: number;
-  /** How long it takes, by estimate and measurement. */
-  readonly estimatedMs: number;
-  /** Whether the executor was killed, so that its task runs again. */
-  readonly isReplaced: boolean;
 }
 
 /** A report as one line. */
@@ -31,7 +21,7 @@ export function hangText({
   isReplaced,
 }: ClusterHang): string {
   const where = `on executor ${executor} of ${worker}, in ${key}`;
-  const end = isReplaced ? "; the executor was ended, and its task runs again" : "";
+  const end = isReplaced ? "; its thread was replaced, and the part runs again" : "";
   const estimate = `estimated are ${estimatedMs.toPrecision(2)} ms`;
   return `${operators.join(", ")} has run for ${seconds.toFixed(1)} s ${where}, ${estimate}${end}`;
 }

@@ -1,30 +1,48 @@
 import { createHash, randomUUID } from "node:crypto";
 import { stat } from "node:fs/promises";
 import { setTimeout as sleep } from "node:timers/promises";
+import { serialize } from "node:v8";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
+import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import { FactorloomError } from "../../errors.ts";
+import { broughtFields } from "../../evaluation/has_row.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { moduleDigest } from "../../operator/operator_digest.ts";
 import type { Bridge, ClusterProgress, ClusterReport } from "../bridge/bridge.ts";
 import type { ClusterHang } from "../bridge/cluster_hang.ts";
 import { type ClusterCall, type PreparedJob, prepareJob } from "../cut/cluster_job.ts";
-import { buildTaskGraph, type GraphOptions } from "../cut/task_graph.ts";
-import { RunFolder } from "../exchange/run_folder.ts";
-import { TileStore } from "../exchange/tile_store.ts";
+import { type GraphOptions, RunGraph, slabCountOf } from "../cut/task_graph.ts";
 import { digestInputs, inputFile, WHOLE_BYTES_MAX } from "../executor/input_digest.ts";
 import { packJob } from "../protocol/job_bytes.ts";
-import type { ClusterJob, ClusterTask, OutputCounts, RunIdentity, TaskGraph } from "../protocol/protocol.ts";
-import { blockCount, type Rows, rowsOfBlock, rowsOfSlab, slabCount } from "../protocol/tiles.ts";
+import {
+  type ClusterJob,
+  type JobCall,
+  type JobSource,
+  type OutputCounts,
+  PROTOCOL_VERSION,
+  type RunIdentity,
+} from "../protocol/protocol.ts";
+import { chunkBytes, readChunk } from "../results/chunk.ts";
 import { DatasetFolder, type WrittenPart } from "../results/dataset_folder.ts";
 import { partStem } from "../results/dataset_part.ts";
-import { ResultReader } from "../results/result_reader.ts";
-import { bringPanel } from "./panel_tiles.ts";
+import { BroughtFile } from "./brought_panel.ts";
 
 /** The part of a cluster that runs use: each has a bridge while it is under way. */
 export interface RunHost {
   acquire(signal: AbortSignal | undefined): Promise<Bridge>;
   /** Returns a bridge; a lost one is not used again. */
   release(bridge: Bridge, isLost: boolean): Promise<void>;
+}
+
+export interface RunRequest extends Omit<ClusterCall, "isDataset"> {
+  /** The panel's path for workers; null if the client brings the values. */
+  readonly path: string | null;
+  readonly sourceOptions: PanelSourceOptions;
+  /** The folder of a dataset that workers write; null if results go back to the client. */
+  readonly dataset: string | null;
+  readonly hang: ClusterJob["hang"];
+  /** Digest of the executors' code. */
+  readonly code: string;
 }
 
 export interface ClusterRunOptions
@@ -36,7 +54,7 @@ export interface ClusterRunOptions
   readonly onHang?: ((hang: ClusterHang) => void) | undefined;
 }
 
-/** Errors after which a run starts again: a tile was deleted, the bridge or the scheduler was lost. */
+/** Errors after which a run starts again: files or a panel on workers were lost, the scheduler or the bridge was. */
 const RECOVERABLE = new Set(["E610", "E611", "E612"]);
 /** Errors after which the bridge is useless; for E604, a worker has been awaited already. */
 const LOST = new Set(["E604", "E611", "E612"]);
@@ -45,6 +63,12 @@ const ATTEMPTS_MAX = 3;
 const CANCEL_MS_MAX = 1_000;
 /** Results that are requested before they are used. */
 const RESULTS_AHEAD = 4;
+
+/** What a run has opened. */
+interface RunFiles {
+  readonly brought: BroughtFile | null;
+  readonly dataset: DatasetFolder | null;
+}
 
 /** A program under way on a cluster. */
 export class ClusterRun {
@@ -57,74 +81,76 @@ export class ClusterRun {
   /** Operators that hung, or still do. */
   readonly hangs: ClusterHang[] = [];
   readonly #host: RunHost;
-  readonly #request: ClusterCall;
+  readonly #request: RunRequest;
   readonly #prepared: PreparedJob;
-  readonly #folder: RunFolder | null;
-  readonly #dataset: DatasetFolder | null;
+  readonly #files: RunFiles;
   readonly #parts: WrittenPart[] = [];
-  readonly #id: string;
   readonly #options: ClusterRunOptions;
-  #isDone = false;
   /** What a callback of the caller has thrown. */
   #thrown: { readonly error: unknown } | null = null;
-  /** Results that were taken. */
+  /** Results that were taken: parts, or chunks. */
   #taken = 0;
   #report: ClusterReport | null = null;
 
-  /** @throws as `prepareJob`, `digestInputs` and `DatasetFolder.open`; ResourceError E609 if the store cannot be written. */
-  static async open(
-    host: RunHost,
-    request: Omit<ClusterCall, "folder"> & {
-      readonly store: string | null;
-      /** Digest of the executors' code. */
-      readonly code: string;
-    },
-    options: ClusterRunOptions,
-  ): Promise<ClusterRun> {
-    const { store, code, ...rest } = request;
-    const draft = await prepareJob({ ...rest, folder: store });
-    const inputs = await digestInputs(draft.job.source, options.signal);
-    const modules = modulesOf(draft.job);
-    const id = await runId(draft.job, { inputs, modules, code });
-    const token = randomUUID();
-    // The client may bring other values than before: files of earlier runs are not used.
-    const isBrought = request.path === null;
-    const identity = { token, seal: isBrought ? token.replaceAll("-", "") : id, inputs, modules };
-    const folder = store === null ? null : await RunFolder.open(store, id, token);
+  /** @throws as `prepareJob`, `digestInputs`, `BroughtFile.write` and `DatasetFolder.open`. */
+  static async open(host: RunHost, request: RunRequest, options: ClusterRunOptions): Promise<ClusterRun> {
+    const { signal } = options;
+    const prepared = await prepareJob({ ...request, isDataset: request.dataset !== null });
+    const { call, jobCall, cut } = prepared;
+    const columns = { ...call.read, fields: broughtFields(call.read.fields), end: call.range.end };
+    const brought = request.path === null ? await BroughtFile.write(request.source, columns, signal) : null;
     let dataset: DatasetFolder | null = null;
     try {
-      const job = { ...draft.job, folder: folder?.path ?? null, identity };
-      // Results that an earlier client read are gone, so the run starts from zero.
-      const isTaken = request.dataset === null && folder && new TileStore(job, folder.path).isCollected(0);
-      if (isTaken || isBrought) await folder?.clear();
-      if (request.dataset !== null)
-        dataset = await DatasetFolder.open(request.dataset, { run: id, token, isNew: isBrought });
-      const held = { folder, dataset };
-      return new ClusterRun(host, { ...rest, folder: job.folder }, { ...draft, job }, held, id, options);
+      const { time, symbols, seriesNames = [] } = request.source;
+      const source: JobSource = {
+        path: brought?.panel.path ?? request.path!,
+        isBrought: brought !== null,
+        options: { ...request.sourceOptions },
+        fields: columns.fields,
+        groups: columns.groups,
+        seriesNames,
+        time,
+        symbols,
+      };
+      const inputs = await digestInputs(source, signal);
+      const modules = modulesOf(jobCall);
+      const seen = { ...source, path: brought?.panel.digest ?? source.path };
+      const run = await runId(jobCall, seen, inputs, modules, request.code);
+      const token = request.dataset === null ? null : randomUUID();
+      if (token !== null) dataset = await DatasetFolder.open(request.dataset!, { run, token, cut });
+      const job: ClusterJob = {
+        ...jobCall,
+        protocol: PROTOCOL_VERSION,
+        identity: { token, run, inputs, modules },
+        source,
+        cut: dataset?.cut ?? cut,
+        hang: request.hang,
+        dataset: request.dataset,
+      };
+      return new ClusterRun(host, request, prepared, job, { brought, dataset }, options);
     } catch (error) {
-      await folder?.release(false);
+      await dataset?.release();
+      await brought?.remove();
       throw error;
     }
   }
 
   private constructor(
     host: RunHost,
-    request: ClusterCall,
+    request: RunRequest,
     prepared: PreparedJob,
-    { folder, dataset }: { readonly folder: RunFolder | null; readonly dataset: DatasetFolder | null },
-    id: string,
+    job: ClusterJob,
+    files: RunFiles,
     options: ClusterRunOptions,
   ) {
     this.#host = host;
     this.#request = request;
     this.#prepared = prepared;
-    this.#folder = folder;
-    this.#dataset = dataset;
-    this.#id = id;
+    this.#files = files;
     this.#options = options;
-    this.job = prepared.job;
+    this.job = job;
     this.wanted = prepared.call.wanted;
-    const none = () => this.job.factors.map(() => 0);
+    const none = () => job.factors.map(() => 0);
     this.counts = { rowCount: 0, nulls: none(), nonFinite: none() };
   }
 
@@ -138,11 +164,10 @@ export class ClusterRun {
       for (let attempt = 1; ; attempt++) {
         try {
           yield* this.#attempt();
-          await this.#dataset?.complete(this.#parts, this.#options.signal);
-          this.#isDone = true;
+          await this.#files.dataset?.complete(this.#parts, this.#options.signal);
           return;
         } catch (error) {
-          await this.#recover(error, attempt);
+          this.#expectRecoverable(error, attempt);
         }
       }
     } finally {
@@ -155,24 +180,17 @@ export class ClusterRun {
     return this.#report;
   }
 
-  /** Releases the store. The tiles of an unfinished run stay for the next run of the same. */
+  /** Gives up the dataset's folder, whose parts stay for the next run of the same. May be called twice. */
   async close(): Promise<void> {
-    await this.#folder?.release(this.#isDone);
-    await this.#dataset?.release();
+    await this.#files.brought?.remove();
+    await this.#files.dataset?.release();
   }
 
   /** Returns if another attempt is to follow a failed one, else throws its error. */
-  async #recover(error: unknown, attempt: number): Promise<void> {
-    if (!(error instanceof FactorloomError)) throw error;
-    const isRecoverable = RECOVERABLE.has(error.code) || (error.code === "E608" && this.#isHeldByWorkers);
+  #expectRecoverable(error: unknown, attempt: number): void {
+    const isRecoverable = error instanceof FactorloomError && RECOVERABLE.has(error.code);
     if (!isRecoverable || attempt === ATTEMPTS_MAX || this.#options.signal?.aborted) throw error;
     this.restarts++;
-    if (error.code === "E610") await this.#folder?.clear();
-  }
-
-  /** True if the cluster's only copy of the panel are values on workers, which are lost with them. */
-  get #isHeldByWorkers(): boolean {
-    return this.job.source.path === null && this.job.exchange === "memory";
   }
 
   async *#attempt(): AsyncGenerator<FactorBlock, void, void> {
@@ -198,24 +216,22 @@ export class ClusterRun {
 
   async *#onBridge(bridge: Bridge): AsyncGenerator<FactorBlock, void, void> {
     const { signal, onTasks, onHang, trace = false } = this.#options;
+    const { brought, dataset } = this.#files;
     const { digest, bytes } = packJob(this.job);
-    const name = await bridge.claimName(`factorloom_${this.#id.slice(0, 8)}`);
+    const name = await bridge.claimName(`factorloom_${this.job.identity.run.slice(0, 8)}`);
     try {
-      await bridge.addJob(digest, bytes);
+      const isSeen = await bridge.addJob(digest, bytes, brought?.panel ?? null);
       bridge.onProgress = this.#callback(bridge, onTasks);
       bridge.onHang = this.#callback(bridge, (hang: ClusterHang) => {
         this.hangs.push(hang);
         onHang?.(hang);
       });
-      if (this.job.source.path === null)
-        await bringPanel(this.#request.source, this.job, name, bridge, signal);
+      if (!isSeen) await brought?.send(bridge, digest, signal);
       const graph = this.#graph(name);
       // An earlier abort had no tasks to cancel.
       signal?.throwIfAborted();
-      await bridge.submit(digest, graph);
-      // One that came meanwhile may have had none either.
-      signal?.throwIfAborted();
-      yield* this.#results(bridge, graph);
+      if (dataset === null) yield* this.#chunks(bridge, digest, graph);
+      else await this.#write(bridge, digest, graph);
       // The results are complete even if the cluster is lost now.
       this.#report = await bridge.workers(digest, { trace }).catch(() => null);
     } finally {
@@ -242,49 +258,113 @@ export class ClusterRun {
     if (this.#thrown !== null) throw this.#thrown.error;
   }
 
-  #graph(prefix: string): TaskGraph {
-    const { signal, trace, onTasks, onHang, ...options } = this.#options;
-    const costNs = (task: ClusterTask) => taskNs(this.#prepared, task);
-    return buildTaskGraph(this.job, { ...options, prefix, costNs, priority: this.#request.options.priority });
+  #graph(prefix: string): RunGraph {
+    const { taskTimeoutSeconds, resources, workers } = this.#options;
+    const { rowNs } = this.#prepared;
+    const { priority } = this.#request.options;
+    return new RunGraph(this.job, { prefix, rowNs, priority, taskTimeoutSeconds, resources, workers });
   }
 
-  async *#results(bridge: Bridge, { results }: TaskGraph): AsyncGenerator<FactorBlock> {
-    const places = resultPlaces(this.job);
-    const reader = new ResultReader(this.job);
-    const store = this.job.folder === null ? null : new TileStore(this.job, this.job.folder);
-    // Results in a store have no buffers.
-    const isEmpty = this.job.folder !== null && this.job.dataset === null;
-    const asked: Promise<readonly Uint8Array[]>[] = [];
-    for (let index = this.#taken, next = index; index < results.length; index++) {
-      for (; next < results.length && next < index + RESULTS_AHEAD; next++) {
-        const answer = bridge.gather(results[next]!, { isEmpty });
-        answer.catch(() => {}); // it is awaited later
-        asked.push(answer);
-      }
-      const buffers = await asked.shift()!;
-      const place = places[index]!;
-      if (this.job.dataset !== null) this.#count(place, buffers);
-      else yield* reader.read(place.slab, place.block, place, buffers);
-      this.#taken = index + 1;
-      this.#reportProgress(place.end);
-      if (place.isLastOfSlab) store?.free(place.slab);
+  /** Has workers write the dataset. */
+  async #write(bridge: Bridge, digest: string, run: RunGraph): Promise<void> {
+    const graph = run.dataset();
+    await bridge.submit(digest, graph);
+    // An abort that came meanwhile may have had no tasks to cancel.
+    this.#options.signal?.throwIfAborted();
+    const { slabRows } = this.job.cut;
+    const results = ahead(graph.results.length, this.#taken, (slab) => bridge.gather(graph.results[slab]!));
+    for await (const [buffer] of results) {
+      this.#count(this.#taken, JSON.parse(Buffer.from(buffer!).toString()) as OutputCounts);
+      this.#taken++;
+      this.#reportProgress(slabRows[this.#taken]!);
     }
   }
 
-  #reportProgress(end: number): void {
-    const [first, last] = this.job.outputRows;
-    this.#request.options.onProgress?.(Math.max(first, Math.min(end, last)), last);
-  }
-
-  #count({ slab, block }: ResultPlace, buffers: readonly Uint8Array[]): void {
-    const { rowCount, nulls, nonFinite, bytes } = JSON.parse(
-      Buffer.from(buffers[0]!).toString(),
-    ) as OutputCounts;
-    if (bytes > 0)
-      this.#parts.push({ name: `${partStem(this.job, slab, block)}.parquet`, rows: rowCount, bytes });
+  #count(slab: number, { rowCount, nulls, nonFinite, bytes }: OutputCounts): void {
+    if (bytes > 0) this.#parts.push({ name: `${partStem(this.job, slab)}.parquet`, rows: rowCount, bytes });
     this.counts.rowCount += rowCount;
     for (const [factor, count] of nulls.entries()) this.counts.nulls[factor]! += count;
     for (const [factor, count] of nonFinite.entries()) this.counts.nonFinite[factor]! += count;
+  }
+
+  /**
+   * Takes the results in order. Slabs are submitted as the client takes those before: workers hold no more than a share of
+   * their memory.
+   */
+  async *#chunks(bridge: Bridge, digest: string, run: RunGraph): AsyncGenerator<FactorBlock> {
+    const places = chunkPlaces(this.job, run);
+    const histories = run.histories();
+    const slabCount = slabCountOf(this.job);
+    const bytesOf = (rowCount: number) =>
+      chunkBytes({ factors: this.job.factors, rowCount, laneCount: this.job.source.symbols.length });
+    let next = places[this.#taken]?.slab ?? slabCount;
+    let aheadBytes = 0;
+    if (histories.tasks.length > 0 && next < slabCount) await bridge.submit(digest, histories);
+    const submit = async () => {
+      for (; next < slabCount; next++) {
+        const [first, end] = this.job.cut.slabRows.slice(next, next + 2) as [number, number];
+        const bytes = bytesOf(end - first);
+        if (aheadBytes > 0 && aheadBytes + bytes > this.#prepared.held.aheadBytes) return;
+        aheadBytes += bytes;
+        await bridge.submit(digest, run.slab(next));
+        this.#options.signal?.throwIfAborted();
+      }
+    };
+    const shares = this.job.cut.shares.map((_, share) => share);
+    const gather = async (index: number) => {
+      const { slab, chunk } = places[index]!;
+      if (slab >= next) await submit();
+      const gathered = shares.map((share) => bridge.gather(run.chunkKey(share, slab, chunk)));
+      return (await Promise.all(gathered)).map(([bytes]) => bytes!);
+    };
+    await submit();
+    for await (const buffers of ahead(places.length, this.#taken, gather, (index) => places[index]!.slab < next)) {
+      const { first, end } = places[this.#taken]!;
+      yield this.#block(first, end, buffers);
+      this.#taken++;
+      aheadBytes -= bytesOf(end - first);
+      this.#reportProgress(end);
+      await submit();
+    }
+  }
+
+  /** The chunks of all shares as one block. */
+  #block(first: number, end: number, buffers: readonly Uint8Array[]): FactorBlock {
+    const { cut, factors, source } = this.job;
+    const rowCount = end - first;
+    const laneCount = source.symbols.length;
+    const chunks = cut.shares.map((share, index) =>
+      readChunk(buffers[index]!, { factors: share.factors, rowCount, laneCount }),
+    );
+    const columns = new Map(chunks.flatMap((chunk) => [...chunk.columns]));
+    return {
+      rowCount,
+      times: source.time.values.subarray(first, end),
+      present: chunks[0]!.present,
+      columns: new Map(factors.map((name) => [name, columns.get(name) ?? null])),
+    };
+  }
+
+  #reportProgress(end: number): void {
+    this.#request.options.onProgress?.(end, this.job.outputRows[1]);
+  }
+}
+
+/** Results in order, of which some are requested before they are used. */
+async function* ahead<T>(
+  count: number,
+  first: number,
+  request: (index: number) => Promise<T>,
+  mayAsk: (index: number) => boolean = () => true,
+): AsyncGenerator<T> {
+  const asked: Promise<T>[] = [];
+  for (let index = first, next = first; index < count; index++) {
+    while (next < count && next < index + RESULTS_AHEAD && (next === index || mayAsk(next))) {
+      const answer = request(next++);
+      answer.catch(() => {}); // it is awaited later
+      asked.push(answer);
+    }
+    yield await asked.shift()!;
   }
 }
 
@@ -295,62 +375,32 @@ async function leave(bridge: Bridge): Promise<void> {
   if ((await Promise.race([cancelled, late])) === "late") await bridge.close();
 }
 
-/** The rows that a result covers. */
-interface ResultPlace {
+interface ChunkPlace {
   readonly slab: number;
-  readonly block: number;
+  readonly chunk: number;
   readonly first: number;
   readonly end: number;
-  readonly isLastOfSlab: boolean;
 }
 
-/** In the order of `TaskGraph.results`. */
-function resultPlaces({ partition, warmUpRows }: ClusterJob): ResultPlace[] {
-  return Array.from({ length: slabCount(partition) }, (_, slab): ResultPlace[] => {
-    const whole = rowsOfSlab(partition, slab);
-    if (warmUpRows !== null) return [{ slab, block: 0, ...whole, isLastOfSlab: true }];
-    const count = blockCount(partition, slab);
-    return Array.from({ length: count }, (_, block) => {
-      return { slab, block, ...rowsOfBlock(partition, slab, block), isLastOfSlab: block === count - 1 };
-    });
-  }).flat();
+function chunkPlaces(job: ClusterJob, run: RunGraph): ChunkPlace[] {
+  const { slabRows, chunkRows } = job.cut;
+  return Array.from({ length: slabCountOf(job) }, (_, slab) =>
+    run.chunksOf(slab).map((rowCount, chunk): ChunkPlace => {
+      const first = slabRows[slab]! + chunk * chunkRows;
+      return { slab, chunk, first, end: first + rowCount };
+    }),
+  ).flat();
 }
 
-/** Cost of reading one value of the panel, and of gathering one of a factor. */
-const READ_NS = 10;
-const GATHER_NS = 5;
-
-function taskNs({ job, stageNs }: PreparedJob, task: ClusterTask): number {
-  if (task.kind === "probe") return 0;
-  const { partition, source, factors, stages, warmUpRows } = job;
-  const { first, end } = rowsOfTask(job, task);
-  const rowCount = end - first;
-  const readNs = READ_NS * (source.fields.length + source.groups.length);
-  const gatherNs = GATHER_NS * factors.length;
-  if (task.kind === "read") return readNs * rowCount * partition.laneCount;
-  if (task.kind === "output") return gatherNs * rowCount * partition.laneCount;
-  if (task.kind === "slab") {
-    const runNs = (stageNs[0]! + readNs) * (rowCount + (warmUpRows ?? 0));
-    return (runNs + gatherNs * rowCount) * partition.laneCount;
-  }
-  const lanes = stages[task.stage]!.kind === "lanes" ? partition.shardLanes : partition.laneCount;
-  return stageNs[task.stage]! * rowCount * lanes;
-}
-
-function rowsOfTask({ partition, stages }: ClusterJob, task: Exclude<ClusterTask, { kind: "probe" }>): Rows {
-  if ("block" in task) return rowsOfBlock(partition, task.slab, task.block);
-  const isOfRows = task.kind === "stage" && stages[task.stage]!.kind === "rows";
-  return isOfRows ? rowsOfBlock(partition, task.slab, task.part) : rowsOfSlab(partition, task.slab);
-}
-
-/** Names a run by its job, its inputs and its code: equal for equal jobs over the same files. */
+/** Names a run by what it computes, its inputs and its code: equal for equal calls over the same files. */
 async function runId(
-  job: ClusterJob,
-  { inputs, modules, code }: Pick<RunIdentity, "inputs" | "modules"> & { readonly code: string },
+  call: JobCall,
+  source: JobSource,
+  inputs: RunIdentity["inputs"],
+  modules: RunIdentity["modules"],
+  code: string,
 ): Promise<string> {
-  const hash = createHash("sha256")
-    .update(packJob({ ...job, folder: null }).bytes)
-    .update(JSON.stringify([inputs, modules, code]));
+  const hash = createHash("sha256").update(serialize([call, source, inputs, modules, code]));
   // The digest of a large file covers only samples, so its time of change is included.
   for (const { path, files } of inputs) {
     for (const { name, bytes } of files) {
@@ -360,8 +410,8 @@ async function runId(
   return hash.digest("hex").slice(0, 16);
 }
 
-function modulesOf({ operators }: ClusterJob): RunIdentity["modules"] {
+function modulesOf({ program }: JobCall): RunIdentity["modules"] {
   return Object.fromEntries(
-    operators.flatMap(({ module }) => (module === null ? [] : [[module, moduleDigest(module)]])),
+    program.operators.flatMap(({ module }) => (module === null ? [] : [[module, moduleDigest(module)]])),
   );
 }

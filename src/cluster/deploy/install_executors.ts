@@ -1,6 +1,6 @@
 import type { Bridge } from "../bridge/bridge.ts";
 import { packageVersion } from "../protocol/package_version.ts";
-import { type HangWatchRecord, PROTOCOL_VERSION } from "../protocol/protocol.ts";
+import { PROTOCOL_VERSION } from "../protocol/protocol.ts";
 import { type ExecutorBundle, executorBundle } from "./bundle.ts";
 
 /** Packed once: the running code does not change. */
@@ -11,7 +11,6 @@ let ownBundle: Promise<ExecutorBundle> | null = null;
  *
  * @param node path of Node on the hosts; null: `FACTORLOOM_NODE` there, else `node` on their path
  * @param seconds that workers may take
- * @param hang when an operator counts as one that hangs; null: never
  * @returns the digest of their code
  * @throws as `Bridge.install`.
  */
@@ -19,11 +18,10 @@ export async function installExecutors(
   bridge: Bridge,
   node: string | null,
   seconds: number,
-  hang: HangWatchRecord | null = null,
 ): Promise<string> {
   const hello = { protocol: PROTOCOL_VERSION, version: packageVersion() };
   ownBundle ??= executorBundle();
   const bundle = await ownBundle;
-  await bridge.install({ ...bundle, node, hello, hang }, seconds);
+  await bridge.install({ ...bundle, node, hello }, seconds);
   return bundle.digest;
 }

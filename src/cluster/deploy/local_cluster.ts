@@ -7,7 +7,7 @@ import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { unlessAborted } from "../../evaluation/awaiting.ts";
 import { machineMemoryBytes } from "../../limits.ts";
-import { keepLastLines } from "../bridge/pipe.ts";
+import { keepLastLines } from "../bridge/last_lines.ts";
 import { findPython, pythonScript } from "../bridge/python.ts";
 import { localClusterFailed } from "../protocol/errors.ts";
 

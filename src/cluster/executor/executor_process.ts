@@ -1,21 +1,22 @@
 /**
  * The main module of an executor: a process that runs the tasks of one thread of a Dask worker. It answers each frame on
- * stdin with one on stdout, until stdin ends.
+ * stdin with one on stdout, and ends when stdin does, also in the middle of a task: its worker is gone.
  */
-import { readSync, writeSync } from "node:fs";
+import { writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { InternalError } from "../../errors.ts";
-import { machineMemoryBytes } from "../../limits.ts";
-import { frameParts, readFrame } from "../protocol/frames.ts";
+import type { EngineHost } from "../../evaluation/evaluation.ts";
+import { startHost } from "../../evaluation/start_host.ts";
+import type { HangingPart } from "../../execution/watch/hang_watch.ts";
+import { frameParts, readFrames } from "../protocol/frames.ts";
+import { ownMemory } from "../protocol/executor_memory.ts";
 import { unpackJob } from "../protocol/job_bytes.ts";
 import { packageVersion } from "../protocol/package_version.ts";
-import { type FromExecutor, PROTOCOL_VERSION, type ToExecutor } from "../protocol/protocol.ts";
-import { ReusedBuffer } from "../protocol/reused_buffer.ts";
+import { type ClusterJob, type FromExecutor, PROTOCOL_VERSION, type ToExecutor } from "../protocol/protocol.ts";
 import { faultOf } from "./fault.ts";
-import type { OpenRows } from "./panel_task.ts";
 import { runProbe, TaskRunner } from "./task_runner.ts";
 
-const [STDIN, STDOUT] = [0, 1];
+const STDOUT = 1;
 
 /** Wait before another attempt on a pipe that is not ready. */
 const RETRY_MS = 1;
@@ -25,25 +26,22 @@ interface Answer {
   readonly buffers?: readonly Uint8Array[];
 }
 
-const jobs = new Map<string, TaskRunner>();
+/** A loaded job, with an engine of its own: its costs and its watch are those of the job. */
+interface LoadedJob {
+  readonly host: EngineHost;
+  readonly runner: TaskRunner;
+}
 
-/**
- * Opens the panel with the memory of the machine divided by its cores, unless the options set a limit. DuckDB is slow to
- * load, and only executors that read the panel need it.
- */
-const openRows: OpenRows = async (path, options, shape) => {
-  const { PanelRows } = await import("../../data/source/panel_rows.ts");
-  const memoryLimitBytes = machineMemoryBytes() / availableParallelism();
-  return await PanelRows.open(path, { memoryLimitBytes, ...options }, shape);
-};
+const memory = ownMemory(availableParallelism());
+const jobs = new Map<string, LoadedJob>();
 
 async function answerOf(record: ToExecutor, buffers: readonly Uint8Array[]): Promise<Answer> {
   try {
     if (record.kind === "load") return await load(record.job, buffers);
     if (record.kind === "release") return await release(record.job);
-    const { task } = record;
+    const { task, panel } = record;
     const { report, buffers: results } =
-      task.kind === "probe" ? await runProbe(task) : await jobOf(record.job).run(task, buffers);
+      task.kind === "probe" ? await runProbe(task) : await jobOf(record.job).runner.run(task, panel);
     return { record: { kind: "done", report }, buffers: results };
   } catch (error) {
     return { record: { kind: "fault", ...faultOf(error) } };
@@ -52,37 +50,43 @@ async function answerOf(record: ToExecutor, buffers: readonly Uint8Array[]): Pro
 
 async function load(digest: string, [bytes]: readonly Uint8Array[]): Promise<Answer> {
   if (bytes === undefined) throw new InternalError("a job came without its bytes");
-  if (!jobs.has(digest)) jobs.set(digest, new TaskRunner(unpackJob(bytes, digest), openRows));
+  if (!jobs.has(digest)) {
+    const job = unpackJob(bytes, digest);
+    const host = await openHost(job);
+    jobs.set(digest, { host, runner: new TaskRunner(job, host, memory.sourceLimitBytes) });
+  }
   return { record: { kind: "loaded", job: digest } };
+}
+
+/** One thread, which must not take a core for its own: a host has as many executors as cores. */
+async function openHost({ costs, hang }: ClusterJob): Promise<EngineHost> {
+  const onHang = ({ node, operators, ms, estimatedMs }: HangingPart) => {
+    const isReplaced = hang?.replaces === true;
+    send({ record: { kind: "hang", node, operators, seconds: ms / 1000, estimatedMs, isReplaced } });
+  };
+  return await startHost({
+    threads: 1,
+    cores: 1,
+    memoryLimitBytes: memory.engineBytes,
+    costs,
+    // Of checkpoints, which executors do not take.
+    engineDigest: "",
+    hang: hang === null ? false : { ...hang, onHang },
+  });
 }
 
 async function release(digest: string): Promise<Answer> {
   const job = jobs.get(digest);
   jobs.delete(digest);
-  await job?.close();
+  await job?.runner.close();
+  await job?.host.pool.close();
   return { record: { kind: "released", job: digest } };
 }
 
-function jobOf(digest: string): TaskRunner {
+function jobOf(digest: string): LoadedJob {
   const job = jobs.get(digest);
   if (job === undefined) throw new InternalError(`the job ${digest} is not loaded`);
   return job;
-}
-
-/** Memory for the parts of a frame, in order, reused for the next frame. */
-const frameBuffers: ReusedBuffer[] = [];
-let taken = 0;
-
-/** Ends the process at the end of the pipe: the worker has closed it or has ended. */
-function readExactly(count: number): Uint8Array {
-  frameBuffers[taken] ??= new ReusedBuffer();
-  const target = frameBuffers[taken++]!.bytes(count);
-  for (let done = 0; done < count; ) {
-    const read = retrying(() => readSync(STDIN, target, done, count - done, null));
-    if (read === 0) process.exit(0);
-    done += read;
-  }
-  return target;
 }
 
 function send({ record, buffers }: Answer): void {
@@ -130,8 +134,13 @@ function hello(): FromExecutor {
 
 keepStdoutClean();
 send({ record: hello() });
+const frames = readFrames<ToExecutor>(process.stdin);
+let next = frames.next();
 for (;;) {
-  taken = 0;
-  const { record, buffers } = readFrame<ToExecutor>(readExactly);
-  send(await answerOf(record, buffers));
+  const { value, done } = await next;
+  if (done) process.exit(0);
+  // Read while the task runs, so that the end of stdin is seen at once.
+  next = frames.next();
+  void next.then((frame) => frame.done && process.exit(0));
+  send(await answerOf(value.record, value.buffers));
 }

@@ -1,36 +1,23 @@
-import { accessSync, constants } from "node:fs";
 import { hostname } from "node:os";
-import { InternalError } from "../../errors.ts";
-import { broughtFields } from "../../evaluation/has_row.ts";
+import type { FactorBlock } from "../../data/factors/factor_batches.ts";
+import type { PanelSource } from "../../data/panel/panel_source.ts";
+import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { moduleDigest } from "../../operator/operator_digest.ts";
-import { checkClaim } from "../exchange/folder_claim.ts";
-import { HeldPieces, HeldTile } from "../exchange/held_pieces.ts";
-import { TileStore } from "../exchange/tile_store.ts";
-import { operatorsDiffer, sourceNotShared } from "../protocol/errors.ts";
-import type { PieceInput, TileOutput } from "../protocol/pieces.ts";
+import { isJoined, slabCountOf } from "../cut/task_graph.ts";
+import { operatorsDiffer } from "../protocol/errors.ts";
 import type { ClusterJob, ClusterTask, OutputCounts, TaskReport } from "../protocol/protocol.ts";
-import { ReusedBuffer } from "../protocol/reused_buffer.ts";
-import { PANEL_STAGE, rowsOfBlock, rowsOfSlab } from "../protocol/tiles.ts";
+import { ChunkFiller, chunkRowCounts, readChunk } from "../results/chunk.ts";
+import { ColumnFile } from "../results/column_file.ts";
 import { DatasetPart } from "../results/dataset_part.ts";
-import {
-  FactorColumns,
-  type FactorRows,
-  gatherFactors,
-  resultBuffers,
-  rowsOfOutput,
-} from "../results/output_block.ts";
-import type { ResultOutcome, ResultTarget } from "../results/result_target.ts";
-import { ResultFile } from "../results/slab_result_file.ts";
+import { checkClaim } from "../results/folder_claim.ts";
 import { InputCheck } from "./input_digest.ts";
-import { addPanel, type OpenRows, type RowReader } from "./panel_task.ts";
+import { openJobSource } from "./job_source.ts";
 import { probe } from "./probe.ts";
-import { runSlab } from "./slab_task.ts";
-import { StageRunner } from "./stage_runner.ts";
-import { runStage } from "./stage_task.ts";
+import { ShareEvaluations } from "./share_evaluation.ts";
 
 export interface TaskAnswer {
   readonly report: TaskReport;
-  /** The tile of the task, or its result; valid until the next task. */
+  /** The chunks of the result. */
   readonly buffers: readonly Uint8Array[];
 }
 
@@ -47,198 +34,195 @@ const WAS_DONE: Outcome = { wasDone: true };
 
 type TaskOf<Kind extends ClusterTask["kind"]> = Extract<ClusterTask, { kind: Kind }>;
 
-/** Runs the tasks of a job one at a time, and keeps the compiled stages, the open panel and memory between them. */
+/** Runs the tasks of a job one at a time, and keeps the open panel and the compiled evaluation between them. */
 export class TaskRunner {
   readonly #job: ClusterJob;
-  readonly #openRows: OpenRows;
-  /** Null where tiles are values. */
-  readonly #store: TileStore | null;
-  readonly #stages: (StageRunner | undefined)[] = [];
-  readonly #pieceBuffers: ReusedBuffer[] = [];
-  readonly #codesBuffer = new ReusedBuffer();
-  readonly #factors: FactorColumns;
+  readonly #host: EngineHost;
+  readonly #sourceLimitBytes: number;
   readonly #inputs: InputCheck;
-  #rows: RowReader | null = null;
+  #source: PanelSource | null = null;
+  #shares: ShareEvaluations | null = null;
 
-  /** @param openRows opens the panel for the tasks that read it */
-  constructor(job: ClusterJob, openRows: OpenRows) {
+  /** @param sourceLimitBytes memory for reading the panel */
+  constructor(job: ClusterJob, host: EngineHost, sourceLimitBytes: number) {
     this.#job = job;
-    this.#openRows = openRows;
-    this.#store = job.exchange === "store" && job.folder !== null ? new TileStore(job, job.folder) : null;
-    this.#factors = new FactorColumns(job);
+    this.#host = host;
+    this.#sourceLimitBytes = sourceLimitBytes;
     this.#inputs = new InputCheck(job.identity.inputs);
   }
 
   /**
    * Runs a task. A repeated task gives the same bits, also after other tasks or in another process.
    *
-   * @param buffers where tiles are values, the pieces that the task reads (`piecesRead`)
-   * @throws ResourceError E609 if a tile cannot be written, E610 if one is missing; DataError E615, E623 and as `PanelRows`
-   *   where the panel is read; UsageError E515 if a user's operator throws, E614 if this host does not see the client's
-   *   folders.
+   * @param panel the file of a panel that the client brings, as this host has it
+   * @throws ResourceError E609 if a file cannot be written, E610 if columns are missing; DataError E615, E623; UsageError
+   *   E614 if this host does not see the client's folder, E624 if it sees other operators; as `FactorStream`.
    */
-  async run(task: ClusterTask, buffers: readonly Uint8Array[] = []): Promise<TaskAnswer> {
-    return await timed(() => {
-      this.#checkFolders();
-      return this.#dispatch(task, buffers);
+  async run(task: ClusterTask, panel: string | null): Promise<TaskAnswer> {
+    return await timed(async () => {
+      this.#checkFolder();
+      if (task.kind === "slab") return await this.#slab(task, panel);
+      if (task.kind === "history") return await this.#history(task, panel);
+      return task.kind === "join" ? await this.#join(task) : probed(task);
     });
   }
 
-  /** Closes the panel and the open tiles. */
+  /** Closes the panel and the evaluation. */
   async close(): Promise<void> {
-    this.#store?.close();
-    const rows = this.#rows;
-    this.#rows = null;
-    await rows?.close();
+    const [shares, source] = [this.#shares, this.#source];
+    this.#shares = null;
+    this.#source = null;
+    await shares?.close();
+    await source?.close();
   }
 
-  /** Checks that this host sees the client's folders, and that no other client has taken them. */
-  #checkFolders(): void {
-    const { folder, dataset, identity } = this.#job;
-    if (identity.token === null) return;
-    for (const path of [folder, dataset?.folder]) if (path) checkClaim(path, identity.token);
+  /** Checks that this host sees the client's folder, and that no other client has taken it. */
+  #checkFolder(): void {
+    const { dataset, identity } = this.#job;
+    if (dataset !== null) checkClaim(dataset, identity.token!);
   }
 
-  #dispatch(task: ClusterTask, buffers: readonly Uint8Array[]): Outcome | Promise<Outcome> {
-    switch (task.kind) {
-      case "read":
-        return this.#read(task);
-      case "stage":
-        return this.#stage(task, buffers);
-      case "output":
-        return this.#output(task, buffers);
-      case "slab":
-        return this.#slab(task);
-      case "probe":
-        return probed(task);
+  async #slab({ share, slab }: TaskOf<"slab">, panel: string | null): Promise<Outcome> {
+    const { dataset } = this.#job;
+    if (dataset === null) return { buffers: await this.#chunks(share, [slab], panel) };
+    if (isJoined(this.#job)) return await this.#columnFiles(share, [slab], dataset, panel);
+    const part = new DatasetPart(this.#job, dataset, slab);
+    const done = part.done();
+    if (done) return { ...WAS_DONE, counts: done };
+    return await this.#written(part, async () => {
+      for await (const block of this.#rows(share, [slab], panel)) await part.append(this.#completed(block));
+    });
+  }
+
+  async #history({ share }: TaskOf<"history">, panel: string | null): Promise<Outcome> {
+    const { dataset } = this.#job;
+    const slabs = Array.from({ length: slabCountOf(this.#job) }, (_, slab) => slab);
+    if (dataset === null) return { buffers: await this.#chunks(share, slabs, panel) };
+    return await this.#columnFiles(share, slabs, dataset, panel);
+  }
+
+  /** The chunks of consecutive slabs. */
+  async #chunks(share: number, slabs: readonly number[], panel: string | null): Promise<Uint8Array[]> {
+    const filler = this.#filler(share, slabs);
+    const chunks: Uint8Array[] = [];
+    for await (const block of this.#rows(share, slabs, panel)) chunks.push(...filler.add(block));
+    return chunks;
+  }
+
+  /** Writes the columns of consecutive slabs, those that neither the dataset nor the folder of columns has. */
+  async #columnFiles(
+    share: number,
+    slabs: readonly number[],
+    dataset: string,
+    panel: string | null,
+  ): Promise<Outcome> {
+    const files = slabs.map((slab) => new ColumnFile(this.#job, dataset, share, slab));
+    const isDone = slabs.map(
+      (slab, index) =>
+        new DatasetPart(this.#job, dataset, slab).done() !== null || files[index]!.isWhole(),
+    );
+    const last = isDone.lastIndexOf(false);
+    if (last < 0) return WAS_DONE;
+    const some = slabs.slice(0, last + 1);
+    const filler = this.#filler(share, some);
+    const ends = some.map((slab) => this.#chunkCounts(slab).length);
+    let bytesWritten = 0;
+    let [index, chunk] = [0, 0];
+    const file = () => files[index]!;
+    try {
+      for await (const block of this.#rows(share, some, panel)) {
+        for (const bytes of filler.add(block)) {
+          if (!isDone[index]) file().append(bytes);
+          if (++chunk < ends[index]!) continue;
+          if (!isDone[index]) {
+            this.#checkFolder();
+            file().commit();
+            bytesWritten += file().bytes;
+          }
+          index++;
+          chunk = 0;
+        }
+      }
+    } finally {
+      if (index < some.length) file().abort();
     }
+    return { bytesWritten };
   }
 
-  async #read(task: TaskOf<"read">): Promise<Outcome> {
-    const { slab, block } = task;
-    if (this.#isDone(PANEL_STAGE, slab, block)) return WAS_DONE;
-    const { fields, groups } = this.#job.source;
-    const reader = await this.#openPanel();
-    const range = rowsOfBlock(this.#job.partition, slab, block);
-    const rows = await reader.read(range, broughtFields(fields), groups);
-    return this.#writeTile(PANEL_STAGE, slab, block, (output) =>
-      addPanel(this.#job, rows, this.#codesBuffer, output),
-    );
+  /** Makes the part of a slab of the columns of all shares. */
+  async #join({ slab }: TaskOf<"join">): Promise<Outcome> {
+    const { cut, source } = this.#job;
+    const dataset = this.#job.dataset!;
+    const files = cut.shares.map((_, share) => new ColumnFile(this.#job, dataset, share, slab));
+    const part = new DatasetPart(this.#job, dataset, slab);
+    const done = part.done();
+    const laneCount = source.symbols.length;
+    const outcome = done
+      ? { ...WAS_DONE, counts: done }
+      : await this.#written(part, async () => {
+          const chunks = files.map((file) => file.chunks());
+          let first = cut.slabRows[slab]!;
+          for (const rowCount of this.#chunkCounts(slab)) {
+            const read = cut.shares.map(({ factors }, share) =>
+              readChunk(chunks[share]!.next().value as Uint8Array, { factors, rowCount, laneCount }),
+            );
+            const columns = new Map(read.flatMap((each) => [...each.columns]));
+            const times = source.time.values.subarray(first, first + rowCount);
+            await part.append(this.#completed({ rowCount, times, present: read[0]!.present, columns }));
+            first += rowCount;
+          }
+        });
+    // Only what is in a part is removed: a task that is killed here runs again.
+    for (const file of files) file.remove();
+    return { ...outcome, bytesRead: done ? 0 : files.reduce((sum, { bytes }) => sum + bytes, 0) };
   }
 
-  #stage(task: TaskOf<"stage">, buffers: readonly Uint8Array[]): Outcome {
-    const { stage, slab, part } = task;
-    if (this.#isDone(stage, slab, part)) return WAS_DONE;
-    const runner = this.#runnerOf(stage);
-    const input = this.#inputOf(task, buffers);
-    const outcome = this.#writeTile(stage, slab, part, (output) =>
-      runStage(this.#job, runner, task, input, output),
-    );
-    return { ...outcome, bytesRead: input.bytesRead };
-  }
-
-  async #output(task: TaskOf<"output">, buffers: readonly Uint8Array[]): Promise<Outcome> {
-    const target = this.#partOf(task.slab, task.block);
-    const done = target?.done();
-    if (done) return { ...WAS_DONE, ...done };
-    const input = this.#inputOf(task, buffers);
-    const rows = gatherFactors(this.#job, task, input, this.#factors);
-    const { bytesRead } = input;
-    if (target === null) return { bytesRead, buffers: resultBuffers(rows) };
-    return { bytesRead, ...(await this.#written(target, async () => await target.append(rows))) };
-  }
-
-  async #slab({ slab }: TaskOf<"slab">): Promise<Outcome> {
-    const target = this.#partOf(slab, 0) ?? this.#fileOf(slab);
-    const done = target?.done();
-    if (done) return { ...WAS_DONE, ...done };
-    const runner = this.#runnerOf(0);
-    const reader = await this.#openPanel();
-    const run = (onRows: ((rows: FactorRows) => Promise<void>) | null) =>
-      runSlab(this.#job, runner, reader, slab, this.#factors, onRows);
-    if (target === null) return { buffers: resultBuffers(await run(null)) };
-    return await this.#written(target, () => run(async (rows) => await target.append(rows)));
-  }
-
-  /** Writes a result; removes a partial one if that fails. */
-  async #written(target: ResultTarget, write: () => Promise<unknown>): Promise<ResultOutcome> {
+  /** Writes a part; removes an unfinished one if that fails. */
+  async #written(part: DatasetPart, write: () => Promise<void>): Promise<Outcome> {
     try {
       await write();
-      this.#checkFolders();
-      return await target.commit();
+      this.#checkFolder();
+      const counts = await part.commit();
+      return { counts, bytesWritten: counts.bytes };
     } catch (error) {
-      await target.abort();
+      await part.abort();
       throw error;
     }
   }
 
-  #partOf(slab: number, block: number): ResultTarget | null {
-    const { dataset } = this.#job;
-    return dataset === null ? null : new DatasetPart(this.#job, dataset, slab, block);
+  /** The values of a share in consecutive slabs. Checks the inputs before and after: values of other files are not used. */
+  async *#rows(share: number, slabs: readonly number[], panel: string | null): AsyncGenerator<FactorBlock> {
+    const { slabRows } = this.#job.cut;
+    const [first, end] = [slabRows[slabs[0] ?? 0]!, slabRows[(slabs.at(-1) ?? -1) + 1]!];
+    await this.#inputs.check();
+    yield* (await this.#open(panel)).rows(share, first, end);
+    await this.#inputs.check();
   }
 
-  /** The file for the result of a whole slab, which is too large for memory; null without a store: the answer holds it. */
-  #fileOf(slab: number): ResultTarget | null {
-    const { folder, partition } = this.#job;
-    if (folder === null) return null;
-    return new ResultFile(this.#job, folder, slab, rowsOfOutput(this.#job, rowsOfSlab(partition, slab)));
+  async #open(panel: string | null): Promise<ShareEvaluations> {
+    if (this.#shares !== null) return this.#shares;
+    this.#source ??= await openJobSource(this.#job.source, panel, this.#sourceLimitBytes);
+    checkModules(this.#job);
+    this.#shares = new ShareEvaluations(this.#job, this.#host, this.#source);
+    return this.#shares;
   }
 
-  #isDone(stage: number, slab: number, part: number): boolean {
-    return this.#store !== null && (this.#store.isCollected(slab) || this.#store.has(stage, slab, part));
+  #filler(share: number, slabs: readonly number[]): ChunkFiller {
+    const { cut, source } = this.#job;
+    const counts = slabs.flatMap((slab) => this.#chunkCounts(slab));
+    return new ChunkFiller({ factors: cut.shares[share]!.factors, laneCount: source.symbols.length }, counts);
   }
 
-  #inputOf(task: TaskOf<"stage" | "output">, buffers: readonly Uint8Array[]): PieceInput {
-    return this.#store?.read(task.slab) ?? new HeldPieces(this.#job, task, buffers);
+  #chunkCounts(slab: number): number[] {
+    const { slabRows, chunkRows } = this.#job.cut;
+    return chunkRowCounts(slabRows[slab + 1]! - slabRows[slab]!, chunkRows);
   }
 
-  #writeTile(stage: number, slab: number, part: number, fill: (output: TileOutput) => void): Outcome {
-    const output = this.#store?.create(stage, slab, part) ?? new HeldTile(this.#pieceBuffers);
-    try {
-      fill(output);
-      this.#checkFolders();
-      const buffers = output.finish();
-      return { buffers, bytesWritten: output.bytesWritten };
-    } finally {
-      output.abort();
-    }
+  /** With all factors of the output, in order. */
+  #completed(block: FactorBlock): FactorBlock {
+    const columns = this.#job.factors.map((name) => [name, block.columns.get(name) ?? null] as const);
+    return { ...block, columns: new Map(columns) };
   }
-
-  /** Compiles a stage for its first task. */
-  #runnerOf(stage: number): StageRunner {
-    if (this.#stages[stage] === undefined) checkModules(this.#job);
-    this.#stages[stage] ??= new StageRunner(this.#job, stage);
-    return this.#stages[stage];
-  }
-
-  /** @throws DataError E615 if this host does not see the panel, E623 if it sees another one, and as `PanelRows.open`. */
-  async #openPanel(): Promise<RowReader> {
-    const { path, options, time, symbols } = this.#job.source;
-    if (path === null) throw new InternalError("a task reads a panel that the client brings");
-    if (this.#rows === null) {
-      try {
-        accessSync(path, constants.R_OK);
-      } catch (error) {
-        throw sourceNotShared(path, (error as Error).message);
-      }
-      await this.#inputs.check();
-      const opened = await this.#openRows(path, options, { time, symbols });
-      this.#rows = checkedRows(opened, this.#inputs);
-    }
-    return this.#rows;
-  }
-}
-
-/** Checks the files again after each read: values from files that have changed are not used. */
-function checkedRows(reader: RowReader, inputs: InputCheck): RowReader {
-  return {
-    read: async (...what) => {
-      const block = await reader.read(...what);
-      await inputs.check();
-      return block;
-    },
-    close: () => reader.close(),
-  };
 }
 
 /** @throws UsageError E624 if modules of operators on this host differ from the client's. */
@@ -258,14 +242,14 @@ function digestSeen(module: string): string | null {
 
 /** Runs a `probe`, which needs no job. */
 export async function runProbe(task: TaskOf<"probe">): Promise<TaskAnswer> {
-  return await timed(() => probed(task));
+  return await timed(async () => probed(task));
 }
 
 function probed({ folder }: TaskOf<"probe">): Outcome {
   return { buffers: [Buffer.from(JSON.stringify(probe(folder)))] };
 }
 
-async function timed(work: () => Outcome | Promise<Outcome>): Promise<TaskAnswer> {
+async function timed(work: () => Promise<Outcome>): Promise<TaskAnswer> {
   const started = performance.now();
   const { buffers = [], bytesRead = 0, bytesWritten = 0, wasDone = false, counts } = await work();
   const ns = Math.round(1e6 * (performance.now() - started));

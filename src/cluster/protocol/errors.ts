@@ -21,10 +21,6 @@ export function noAddress(): UsageError {
   return new UsageError("E620", "--engine dask without the address of a scheduler", remedy);
 }
 
-export function slabsImpossible(reason: string): UsageError {
-  return new UsageError("E621", `no independent slabs: ${reason}`, "leave --cut out, or use --cut stages");
-}
-
 export function noPython(tried: readonly string[]): ResourceError {
   const message = `no Python with Dask's distributed was found (tried ${tried.join(", ")})`;
   const remedy =
@@ -51,14 +47,6 @@ export function noWorkers(address: string, restriction = ""): ResourceError {
 export function startTooSlow(what: string, seconds: number): ResourceError {
   const message = `${what} takes longer than --timeout allows for the whole start (${seconds} s)`;
   return new ResourceError("E633", message, "raise --timeout, or look at the load of this host");
-}
-
-export function executorsNotBrought(reason: string): ResourceError {
-  return new ResourceError(
-    "E631",
-    `no worker took the code of the executors: ${reason}`,
-    "see the logs of the workers; those of less than 240 MB have no space for it; with many workers raise --timeout",
-  );
 }
 
 export function tlsUnusable(reason: string): UsageError {
@@ -98,29 +86,27 @@ export function workersLost(task: string, reason: string): ResourceError {
   return new ResourceError("E608", message, "look at the logs of the workers; memory may be short there");
 }
 
-export function storeFailed(path: string, reason: string): ResourceError {
-  const message = `${thisProcess()} cannot write ${path}: ${reason}`;
+/** @param who writes it: this process, or the address of a worker */
+export function storeFailed(path: string, reason: string, who = thisProcess()): ResourceError {
+  const message = `${who} cannot write ${path}: ${reason}`;
   return new ResourceError(
     "E609",
     message,
-    "check the free space and the permissions, or name another folder (--store, --out)",
+    "check the free space and the permissions, or name another folder (--out, TMPDIR)",
   );
 }
 
-export function storeMissing(path: string, nearest: string): UsageError {
+export function columnsMissing(path: string): ResourceError {
+  const message = `${path}, which tasks of this run share, is missing or was changed`;
+  return new ResourceError("E610", message, "nothing else may delete it, or end workers, while a run is under way");
+}
+
+export function cannotHoldFactor(bytes: number, limitBytes: number): UsageError {
+  const sizes = `${formatBytes(bytes)} over all rows, and a worker holds ${formatBytes(limitBytes)} of results`;
   return new UsageError(
-    "E630",
-    `the store ${path} does not exist or is not a folder; the nearest folder is ${nearest}`,
-    "correct --store, or create it with --create-store (createStore: true)",
-  );
-}
-
-export function tileMissing(path: string): ResourceError {
-  const message = `the tile ${path} is missing or truncated`;
-  return new ResourceError(
-    "E610",
-    message,
-    "nothing else may delete files of the tile store while a run is under way",
+    "E639",
+    `a factor that looks back without end takes ${sizes}`,
+    "let workers write the result (--out FOLDER/), give them more memory, or ask for fewer times (--from)",
   );
 }
 
@@ -153,19 +139,8 @@ export function executorTooLarge(
   const [taken, total, limit] = [takenBytes, totalBytes, limitBytes].map(formatBytes);
   const message = `executors on ${worker} ran out of memory twice in ${task}: the last one took ${taken}, with its worker and the other executors ${total}; the worker's limit is ${limit}`;
   const remedy =
-    "give the worker more memory (--memory-limit) or fewer threads, or make tasks smaller (--slab-rows, --block-rows, --shard-lanes)";
+    "give the worker more memory (--memory-limit) or fewer threads, or make tasks smaller (--slab-rows, --block-rows)";
   return new ResourceError("E634", message, remedy);
-}
-
-export function operatorHung(
-  task: string,
-  worker: string,
-  operators: string,
-  seconds: number,
-): ResourceError {
-  const message = `executors on ${worker} hung twice in ${task}: the last one had run ${operators} for ${seconds.toFixed(1)} s`;
-  const remedy = "look for loops without end in the operator, or raise hang.limitMs";
-  return new ResourceError("E636", message, remedy);
 }
 
 export function wrongShare(worker: string, problem: string): UsageError {
@@ -176,7 +151,7 @@ export function wrongShare(worker: string, problem: string): UsageError {
 export function folderNotShared(folder: string, reason: string): UsageError {
   const message = `${folder} is not shared: ${thisProcess()} does not see there what the client sees: ${reason}`;
   const remedy =
-    "name a folder on storage that all hosts see under one path (--store, --out), or leave it out";
+    "name a folder on storage that all hosts see under one path, or leave --out FOLDER/ out";
   return new UsageError("E614", message, remedy);
 }
 

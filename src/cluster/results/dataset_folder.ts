@@ -3,11 +3,13 @@ import { join } from "node:path";
 import { parquetRowCount } from "../../data/parquet/parquet_rows.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { isSystemError } from "../../files/system_error.ts";
-import { CLAIM_FILE, checkClaim, FolderClaim } from "../exchange/folder_claim.ts";
 import { datasetDiffers, datasetInUse, datasetTaken, storeFailed } from "../protocol/errors.ts";
+import type { Cut } from "../protocol/protocol.ts";
+import { COLUMNS_FOLDER } from "./column_file.ts";
 import { PART_NAME } from "./dataset_part.ts";
+import { CLAIM_FILE, checkClaim, FolderClaim } from "./folder_claim.ts";
 
-/** Names the run of a dataset; readers of datasets skip names that start with `_`. */
+/** Names the run of a dataset, and how it was cut; readers of datasets skip names that start with `_`. */
 const RUN_FILE = "_factorloom.json";
 /** Exists once the dataset is complete: `{ run, rows, parts: [{ name, rows, bytes }] }`. */
 const COMPLETE_FILE = "_complete.json";
@@ -21,21 +23,22 @@ export interface WrittenPart {
 
 /** The folder of a dataset. The workers of one client at a time write into it. */
 export class DatasetFolder {
+  /** That of the run which the folder holds: a resumed run is cut as it was. */
+  readonly cut: Cut;
   readonly #path: string;
   readonly #run: string;
   readonly #token: string;
   readonly #claim: FolderClaim;
 
   /**
-   * Creates the folder, or continues one of the same run, whose parts stay unless `isNew`. Any run may use a folder
-   * without parts.
+   * Creates the folder, or continues one of the same run, whose parts stay. Any run may use a folder without parts.
    *
    * @throws UsageError E629 for a folder with other files; ResourceError E625 if another client is writing it, E609 if it
    *   cannot be created.
    */
   static async open(
     path: string,
-    { run, token, isNew }: { readonly run: string; readonly token: string; readonly isNew: boolean },
+    { run, token, cut }: { readonly run: string; readonly token: string; readonly cut: Cut },
   ): Promise<DatasetFolder> {
     return await orStoreFailed(path, async () => {
       await makeFolders(path);
@@ -45,36 +48,21 @@ export class DatasetFolder {
         throw datasetTaken(path);
       const claim = await FolderClaim.take(path, token);
       if (claim === null) throw datasetInUse(path);
-      const folder = new DatasetFolder(path, run, token, claim);
       try {
-        await folder.#begin(isNew);
+        return new DatasetFolder(path, token, claim, await begin(path, token, { run, cut }));
       } catch (error) {
         await claim.release();
         throw error;
       }
-      return folder;
     });
   }
 
-  private constructor(path: string, run: string, token: string, claim: FolderClaim) {
+  private constructor(path: string, token: string, claim: FolderClaim, record: RunRecord) {
     this.#path = path;
-    this.#run = run;
     this.#token = token;
     this.#claim = claim;
-  }
-
-  async #begin(isNew: boolean): Promise<void> {
-    const names = (await readdir(this.#path)).filter((name) => !name.startsWith(CLAIM_FILE));
-    const parts = names.filter((name) => PART_NAME.test(name));
-    const isOurs = names.includes(RUN_FILE) && (await this.#runOf()) === this.#run;
-    const isForeign = (name: string) =>
-      !name.startsWith("_") && !name.startsWith(".") && !parts.includes(name);
-    if (names.some(isForeign) || (parts.length > 0 && !isOurs)) throw datasetTaken(this.#path);
-    // Incomplete until `complete` has checked it again.
-    await rm(join(this.#path, COMPLETE_FILE), { force: true });
-    const isLeftOver = (name: string) => name.endsWith(".tmp") || (isNew && parts.includes(name));
-    for (const name of names.filter(isLeftOver)) await rm(join(this.#path, name), { force: true });
-    if (!isOurs) await this.#write(RUN_FILE, { run: this.#run });
+    this.#run = record.run;
+    this.cut = record.cut;
   }
 
   /**
@@ -95,7 +83,8 @@ export class DatasetFolder {
         await this.#check(part);
       }
       const rows = parts.reduce((sum, part) => sum + part.rows, 0);
-      await this.#write(COMPLETE_FILE, { run: this.#run, rows, parts });
+      await rm(join(this.#path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
+      await write(this.#path, COMPLETE_FILE, this.#token, { run: this.#run, rows, parts });
     });
   }
 
@@ -111,24 +100,49 @@ export class DatasetFolder {
   async release(): Promise<void> {
     await this.#claim.release();
   }
+}
 
-  async #runOf(): Promise<unknown> {
-    const text = await readFile(join(this.#path, RUN_FILE), "utf8");
-    try {
-      return (JSON.parse(text) as { run?: unknown }).run;
-    } catch {
-      return null;
-    }
+interface RunRecord {
+  readonly run: string;
+  readonly cut: Cut;
+}
+
+/** Prepares a claimed folder for a run; returns what it is to be, as it was begun. */
+async function begin(path: string, token: string, record: RunRecord): Promise<RunRecord> {
+  const names = (await readdir(path)).filter((name) => !name.startsWith(CLAIM_FILE));
+  const parts = names.filter((name) => PART_NAME.test(name));
+  const begun = names.includes(RUN_FILE) ? await readRecord(path) : null;
+  const isOurs = begun?.run === record.run;
+  const isForeign = (name: string) => !/^[._]/.test(name) && !parts.includes(name);
+  if (names.some(isForeign) || (parts.length > 0 && !isOurs)) throw datasetTaken(path);
+  // Incomplete until `complete` has checked it again.
+  await rm(join(path, COMPLETE_FILE), { force: true });
+  for (const name of names.filter((each) => each.endsWith(".tmp")))
+    await rm(join(path, name), { force: true });
+  if (isOurs) return begun;
+  await rm(join(path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
+  await write(path, RUN_FILE, token, record);
+  return record;
+}
+
+/** Null for a damaged record. */
+async function readRecord(path: string): Promise<RunRecord | null> {
+  try {
+    const record = JSON.parse(await readFile(join(path, RUN_FILE), "utf8")) as Partial<RunRecord>;
+    return Array.isArray(record.cut?.slabRows) ? (record as RunRecord) : null;
+  } catch (error) {
+    if (isSystemError(error)) throw error;
+    return null;
   }
+}
 
-  async #write(name: string, content: object): Promise<void> {
-    const temporary = join(this.#path, `.${name}.${this.#token}.tmp`);
-    try {
-      await writeFile(temporary, `${JSON.stringify(content)}\n`);
-      await rename(temporary, join(this.#path, name));
-    } finally {
-      await rm(temporary, { force: true });
-    }
+async function write(path: string, name: string, token: string, content: object): Promise<void> {
+  const temporary = join(path, `.${name}.${token}.tmp`);
+  try {
+    await writeFile(temporary, `${JSON.stringify(content)}\n`);
+    await rename(temporary, join(path, name));
+  } finally {
+    await rm(temporary, { force: true });
   }
 }
 

@@ -1,86 +1,71 @@
-/** The parts of a Parquet dataset, one file per task. */
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+/** The parts of a Parquet dataset, one file per slab. */
+import { closeSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { FactorWriter } from "../../data/write/factor_writer.ts";
 import { FactorloomError } from "../../errors.ts";
-import { ownerOf, writeWhole } from "../exchange/tile_store.ts";
 import { storeFailed } from "../protocol/errors.ts";
-import { sealed, unsealed } from "../protocol/file_seal.ts";
 import type { ClusterJob, OutputCounts } from "../protocol/protocol.ts";
-import type { FactorRows } from "./output_block.ts";
-import type { ResultOutcome, ResultTarget } from "./result_target.ts";
-
-const padded = (number: number, digits: number) => String(number).padStart(digits, "0");
+import { orStoreFailed, removeLeftOver, temporaryName } from "./stored_files.ts";
 
 /** Names of parts, and of the files with their counts. */
-export const PART_NAME = /^\.?part-\d+-\d+-.*\.(parquet|json)$/;
+export const PART_NAME = /^\.?part-\d+-.*\.(parquet|json)$/;
 
-/** Name of a part, without extension; contains digits of the seal of its run. */
-export function partStem({ identity }: Pick<ClusterJob, "identity">, slab: number, block: number): string {
-  return `part-${padded(slab, 6)}-${padded(block, 4)}-${identity.seal.slice(0, SEAL_DIGITS)}`;
+/** Name of a part, without extension; contains the name of its run. */
+export function partStem({ identity }: Pick<ClusterJob, "identity">, slab: number): string {
+  return `part-${String(slab).padStart(6, "0")}-${identity.run}`;
 }
 
-const SEAL_DIGITS = 16;
 /** Errors of writing: a failure of the system, and a folder without permission. */
 const NOT_WRITABLE = new Set(["E442", "E544"]);
 const READ_BYTES = 2 ** 20;
 
 /**
- * One file of the dataset; no file if the input has no row in its cells. A sealed file beside it, `.part-*.json`, keeps its
- * counts, size and checksum for a task that runs again, perhaps after its tiles were removed. A part that differs from them
- * counts as missing.
+ * One file of the dataset; no file if the input has no row in its cells. A file beside it, `.part-*.json`, keeps its
+ * counts, size and checksum for a task that runs again. A part that differs from them counts as missing.
  */
-export class DatasetPart implements ResultTarget {
+export class DatasetPart {
   readonly #job: ClusterJob;
-  readonly #keepInfinite: boolean;
   readonly #path: string;
   readonly #countsPath: string;
-  readonly #owner: string;
+  readonly #stem: string;
   #writer: FactorWriter | null = null;
   #rowCount = 0;
 
-  constructor(job: ClusterJob, dataset: NonNullable<ClusterJob["dataset"]>, slab: number, block: number) {
+  constructor(job: ClusterJob, dataset: string, slab: number) {
     this.#job = job;
-    this.#keepInfinite = dataset.keepInfinite;
-    const stem = partStem(job, slab, block);
-    this.#path = join(dataset.folder, `${stem}.parquet`);
-    this.#countsPath = join(dataset.folder, `.${stem}.json`);
-    this.#owner = ownerOf(job, stem);
+    this.#stem = partStem(job, slab);
+    this.#path = join(dataset, `${this.#stem}.parquet`);
+    this.#countsPath = join(dataset, `.${this.#stem}.json`);
   }
 
   /** The counts of the file if it is as it was written, else null. */
-  done(): ResultOutcome | null {
-    const text = contentOf(this.#countsPath, this.#owner);
-    if (text === null) return null;
-    const { crc, ...counts } = JSON.parse(text) as PartRecord;
-    if (counts.bytes === 0) return { counts };
+  done(): OutputCounts | null {
+    const record = this.#readCounts();
+    if (record === null) return null;
+    const { crc, ...counts } = record;
+    if (counts.bytes === 0) return counts;
     const file = fileSum(this.#path);
-    return file?.bytes === counts.bytes && file.crc === crc ? { counts } : null;
+    return file?.bytes === counts.bytes && file.crc === crc ? counts : null;
   }
 
   /** Adds the next rows. @throws ResourceError E609; as `openFactorWriter`. */
-  async append({ rows: { first, end }, columns, present }: FactorRows): Promise<void> {
-    const count = cellCount(present);
+  async append(block: FactorBlock): Promise<void> {
+    const count = cellCount(block.present);
     if (count === 0 && this.#writer === null) return;
-    const { factors, source } = this.#job;
     this.#rowCount += count;
     await this.#writing(async () => {
       this.#writer ??= await this.#openWriter();
-      await this.#writer.append({
-        rowCount: end - first,
-        times: source.time.values.subarray(first, end),
-        present,
-        columns: new Map(factors.map(({ name }, index) => [name, columns[index]!])),
-      });
+      await this.#writer.append(block);
     });
   }
 
   /** Renames the file, then its counts: where counts exist, the file does. */
-  async commit(): Promise<ResultOutcome> {
+  async commit(): Promise<OutputCounts> {
     const writer = this.#writer;
     const ofFactors = (counts: ReadonlyMap<string, number> | undefined) =>
-      this.#job.factors.map(({ name }) => counts?.get(name) ?? 0);
+      this.#job.factors.map((name) => counts?.get(name) ?? 0);
     await this.#writing(async () => await writer?.commit());
     const { bytes, crc } = (writer && fileSum(this.#path)) ?? { bytes: 0, crc: 0 };
     const counts = {
@@ -89,11 +74,11 @@ export class DatasetPart implements ResultTarget {
       nonFinite: ofFactors(writer?.nonFiniteCounts),
       bytes,
     };
-    const record: PartRecord = { ...counts, crc };
-    writeWhole(this.#countsPath, sealed(Buffer.from(JSON.stringify(record)), this.#owner));
-    return { counts };
+    this.#writeCounts({ ...counts, crc });
+    return counts;
   }
 
+  /** Removes an unfinished file; does nothing after `commit`. */
   async abort(): Promise<void> {
     await this.#writer?.abort();
   }
@@ -101,13 +86,9 @@ export class DatasetPart implements ResultTarget {
   async #openWriter(): Promise<FactorWriter> {
     // Arrow and DuckDB are slow to load, and only executors that write need them.
     const { openFactorWriter } = await import("../../data/write/factor_writer.ts");
-    const { factors, source } = this.#job;
-    const columns = {
-      time: source.time,
-      symbols: source.symbols,
-      factors: factors.map(({ name }) => name),
-    };
-    return await openFactorWriter(this.#path, columns, { keepInfinite: this.#keepInfinite });
+    const { factors, source, keepInfinite } = this.#job;
+    const { time, symbols } = source;
+    return await openFactorWriter(this.#path, { time, symbols, factors }, { keepInfinite });
   }
 
   /** Turns an error of writing into E609, which names this worker. */
@@ -119,22 +100,35 @@ export class DatasetPart implements ResultTarget {
       throw storeFailed(this.#path, error.problem);
     }
   }
+
+  /** The record, then its CRC-32, which begins with the name of the part. */
+  #writeCounts(record: PartRecord): void {
+    const text = JSON.stringify(record);
+    const temporary = temporaryName(this.#countsPath);
+    orStoreFailed(this.#countsPath, () => {
+      try {
+        writeFileSync(temporary, `${text}\n${crc32(text, crc32(this.#stem))}\n`, { flag: "wx" });
+        renameSync(temporary, this.#countsPath);
+      } catch (error) {
+        removeLeftOver(temporary);
+        throw error;
+      }
+    });
+  }
+
+  /** Null if the file is missing, changed, or of another part. */
+  #readCounts(): PartRecord | null {
+    try {
+      const [text, sum] = readFileSync(this.#countsPath, "utf8").split("\n");
+      return sum === String(crc32(text!, crc32(this.#stem))) ? (JSON.parse(text!) as PartRecord) : null;
+    } catch {
+      return null;
+    }
+  }
 }
 
 interface PartRecord extends OutputCounts {
   readonly crc: number;
-}
-
-/** Null if the file is missing, changed, or of another run. */
-function contentOf(path: string, owner: string): string | null {
-  let file: Uint8Array;
-  try {
-    file = readFileSync(path);
-  } catch {
-    return null;
-  }
-  const content = unsealed(file, owner);
-  return content === null ? null : Buffer.from(content).toString();
 }
 
 /** Size and CRC-32 of a file; null if it cannot be read. */

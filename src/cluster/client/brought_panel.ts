@@ -1,0 +1,66 @@
+import { randomUUID } from "node:crypto";
+import { mkdtemp, open, rm, writeFile } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import type { PanelSource } from "../../data/panel/panel_source.ts";
+import { writePanelFile } from "../../data/panel_file/write_panel_file.ts";
+import { isSystemError } from "../../files/system_error.ts";
+import type { Bridge } from "../bridge/bridge.ts";
+import { storeFailed } from "../protocol/errors.ts";
+import type { BroughtPanel } from "../protocol/protocol.ts";
+import { CLAIM_FILE } from "../results/folder_claim.ts";
+
+/** Workers that do not see the client's file get it in pieces of this size, so that no process holds much of it. */
+const PIECE_BYTES = 32 * 2 ** 20;
+
+/** The columns of a panel that the client brings, in a file of its folder for temporary files. */
+export class BroughtFile {
+  readonly panel: BroughtPanel;
+
+  /**
+   * Writes the rows before `end`.
+   *
+   * @throws what the source throws; ResourceError E609 for an error of the system; the signal's reason when aborted.
+   */
+  static async write(
+    source: PanelSource,
+    columns: { readonly fields: readonly string[]; readonly groups: readonly string[]; readonly end: number },
+    signal: AbortSignal | undefined,
+  ): Promise<BroughtFile> {
+    const folder = await mkdtemp(join(tmpdir(), "factorloom-panel-"));
+    try {
+      const token = randomUUID();
+      await writeFile(join(folder, CLAIM_FILE), JSON.stringify({ token }));
+      const path = join(folder, "panel.arrow");
+      const { bytes, digest } = await writePanelFile(source, columns, path, signal);
+      return new BroughtFile({ folder, path, token, digest, bytes, pieceBytes: PIECE_BYTES });
+    } catch (error) {
+      await rm(folder, { recursive: true, force: true });
+      throw isSystemError(error) ? storeFailed(folder, error.message) : error;
+    }
+  }
+
+  private constructor(panel: BroughtPanel) {
+    this.panel = panel;
+  }
+
+  /** Sends the file to workers, one piece after the other. @throws the signal's reason when aborted. */
+  async send(bridge: Bridge, job: string, signal: AbortSignal | undefined): Promise<void> {
+    const { path, bytes } = this.panel;
+    const file = await open(path);
+    try {
+      for (let index = 0; index * PIECE_BYTES < bytes; index++) {
+        signal?.throwIfAborted();
+        const piece = new Uint8Array(Math.min(PIECE_BYTES, bytes - index * PIECE_BYTES));
+        await file.read(piece, 0, piece.length, index * PIECE_BYTES);
+        await bridge.put(job, index, piece);
+      }
+    } finally {
+      await file.close();
+    }
+  }
+
+  async remove(): Promise<void> {
+    await rm(this.panel.folder, { recursive: true, force: true });
+  }
+}

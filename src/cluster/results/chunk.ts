@@ -1,0 +1,71 @@
+/**
+ * Rows of some factors as bytes: the columns `[rows x lanes]` one after the other, 8 bytes a value, then for each cell a
+ * byte, 1 where the input has a row.
+ */
+import type { FactorBlock } from "../../data/factors/factor_batches.ts";
+
+const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
+
+/** What a chunk holds. */
+export interface ChunkShape {
+  readonly factors: readonly string[];
+  readonly rowCount: number;
+  readonly laneCount: number;
+}
+
+export function chunkBytes({ factors, rowCount, laneCount }: ChunkShape): number {
+  return rowCount * laneCount * (VALUE_BYTES * factors.length + 1);
+}
+
+/** Views of a chunk, whose bytes are aligned for doubles. */
+export function readChunk(bytes: Uint8Array, shape: ChunkShape): Pick<FactorBlock, "columns" | "present"> {
+  const { factors, rowCount, laneCount } = shape;
+  const cells = rowCount * laneCount;
+  const columns = factors.map((name, index) => {
+    const start = bytes.byteOffset + index * cells * VALUE_BYTES;
+    return [name, new Float64Array(bytes.buffer, start, cells)] as const;
+  });
+  return { columns: new Map(columns), present: bytes.subarray(factors.length * cells * VALUE_BYTES) };
+}
+
+/** Rows of each chunk of a slab. */
+export function chunkRowCounts(slabRows: number, chunkRows: number): number[] {
+  const count = Math.ceil(slabRows / chunkRows);
+  return Array.from({ length: count }, (_, chunk) => Math.min(chunkRows, slabRows - chunk * chunkRows));
+}
+
+/** Cuts blocks of any number of rows into chunks. */
+export class ChunkFiller {
+  readonly #shape: Omit<ChunkShape, "rowCount">;
+  /** Rows of the chunks to come. */
+  readonly #rowCounts: number[];
+  #bytes: Uint8Array | null = null;
+  #filled = 0;
+
+  constructor(shape: Omit<ChunkShape, "rowCount">, rowCounts: readonly number[]) {
+    this.#shape = shape;
+    this.#rowCounts = [...rowCounts];
+  }
+
+  /** Copies a block; yields the chunks that it completes. */
+  *add(block: FactorBlock): Generator<Uint8Array> {
+    const { laneCount } = this.#shape;
+    for (let row = 0; row < block.rowCount; ) {
+      const shape = { ...this.#shape, rowCount: this.#rowCounts[0]! };
+      this.#bytes ??= new Uint8Array(chunkBytes(shape));
+      const { columns, present } = readChunk(this.#bytes, shape);
+      const count = Math.min(block.rowCount - row, shape.rowCount - this.#filled);
+      const [from, to] = [row * laneCount, (row + count) * laneCount];
+      const at = this.#filled * laneCount;
+      for (const [name, target] of columns) target!.set(block.columns.get(name)!.subarray(from, to), at);
+      present.set(block.present.subarray(from, to), at);
+      row += count;
+      this.#filled += count;
+      if (this.#filled < shape.rowCount) continue;
+      yield this.#bytes;
+      this.#rowCounts.shift();
+      this.#bytes = null;
+      this.#filled = 0;
+    }
+  }
+}
