@@ -15,7 +15,6 @@ export type { ClusterHang } from "./cluster/bridge/cluster_hang.ts";
 export type { TlsFiles } from "./cluster/bridge/connection.ts";
 export { Cluster, type ClusterPanel, openClusterPanel } from "./cluster/client/cluster.ts";
 export type { ClusterEvaluateOptions, ClusterHangOptions, ClusterOptions } from "./cluster/client/options.ts";
-export type { CutChoice } from "./cluster/cut/cluster_job.ts";
 export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
 export {
   type BlockRequest,

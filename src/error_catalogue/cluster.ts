@@ -86,18 +86,19 @@ export const CLUSTER: readonly ErrorEntry[] = [
   {
     code: "E609",
     class: "resource",
-    title: "A store that cannot be written",
-    happened: "A tile, a part of the result or a folder of the run cannot be written.",
-    toDo: "Check free space and permissions, or name another folder (--store, --out).",
-    example: onCluster("a store on a full disk"),
+    title: "A file of a run that cannot be written",
+    happened: "A part of the result, a file of columns or a copy of the bars cannot be written.",
+    toDo: "Check free space and permissions, or name another folder (--out, TMPDIR).",
+    example: onCluster("--out FOLDER/ on a full disk"),
   },
   {
     code: "E610",
     class: "resource",
-    title: "A tile that is missing",
-    happened: "A file that tasks hand over is missing or truncated, and computing it again did not help.",
-    toDo: "Nothing else may delete files of the store while a run is under way.",
-    example: onCluster("a cleaner of temporary files that empties the store"),
+    title: "Columns or bars that are missing",
+    happened:
+      "A file of columns, or the bars that the client brought, are gone or were changed, and starting again did not help.",
+    toDo: "Nothing else may delete files of the run, or end workers, while it is under way.",
+    example: onCluster("a program that empties the folder of --out again and again"),
   },
   {
     code: "E611",
@@ -127,9 +128,9 @@ export const CLUSTER: readonly ErrorEntry[] = [
     code: "E614",
     class: "usage",
     title: "A folder that is not shared",
-    happened: "A worker does not see the store or the output folder as the client does.",
-    toDo: "Name a folder on storage that all hosts see under one path (--store, --out).",
-    example: onCluster("--store /tmp/tiles with workers on another host"),
+    happened: "A worker does not see the output folder as the client does.",
+    toDo: "Name a folder on storage that all hosts see under one path, or leave --out FOLDER/ out.",
+    example: onCluster("--out /tmp/factors/ with workers on another host"),
   },
   {
     code: "E615",
@@ -194,15 +195,6 @@ export const CLUSTER: readonly ErrorEntry[] = [
     },
   },
   {
-    code: "E621",
-    class: "usage",
-    title: "Slabs that are not independent",
-    happened:
-      "--cut slabs is asked for, and the formulas remember all of history, so that rows cannot be cut apart.",
-    toDo: "Leave --cut out, or use --cut stages.",
-    example: onCluster("--cut slabs with ema in the formulas"),
-  },
-  {
     code: "E622",
     class: "usage",
     title: "No such worker",
@@ -260,22 +252,6 @@ export const CLUSTER: readonly ErrorEntry[] = [
     example: onCluster("--out results/ where results has other files"),
   },
   {
-    code: "E630",
-    class: "usage",
-    title: "A missing store",
-    happened: "The folder of --store does not exist.",
-    toDo: "Correct --store, or create it with --create-store.",
-    example: onCluster("--store /shared/tlies"),
-  },
-  {
-    code: "E631",
-    class: "resource",
-    title: "Workers that do not take the executors",
-    happened: "No worker took the code of the executors.",
-    toDo: "See the logs of the workers; those with less than 240 MB cannot hold it; with many workers raise --timeout.",
-    example: onCluster("workers with --memory-limit 100MB"),
-  },
-  {
     code: "E632",
     class: "usage",
     title: "Certificates that cannot be used",
@@ -298,7 +274,7 @@ export const CLUSTER: readonly ErrorEntry[] = [
     title: "Executors that take too much memory",
     happened:
       "Two executors in a row were ended in the same task because they, their worker and its other executors took more than 0.95 of the worker's memory limit.",
-    toDo: "Give workers more memory (--memory-limit) or fewer threads, or make tasks smaller (--slab-rows, --block-rows, --shard-lanes).",
+    toDo: "Give workers more memory (--memory-limit) or fewer threads, or make tasks smaller (--slab-rows, --block-rows).",
     example: onCluster("an operator that allocates without end"),
   },
   {
@@ -309,15 +285,6 @@ export const CLUSTER: readonly ErrorEntry[] = [
       "FACTORLOOM_MEMORY_PAUSE or FACTORLOOM_MEMORY_TERMINATE in the environment of a worker is no number from 0.",
     toDo: "Give a share of the worker's memory limit such as 0.8, or 0 to switch the watch off.",
     example: onCluster("FACTORLOOM_MEMORY_PAUSE=80% dask-worker ..."),
-  },
-  {
-    code: "E636",
-    class: "resource",
-    title: "An operator that hangs on a cluster",
-    happened:
-      "Two executors in a row were ended in the same task because an operator of the user did not return, and the option hang of Cluster.connect has such executors replaced.",
-    toDo: "Look for loops without end in the operator, or raise hang.limitMs.",
-    example: onCluster("an operator that loops without end, with hang: { replaces: true }"),
   },
   {
     code: "E637",
@@ -337,5 +304,14 @@ export const CLUSTER: readonly ErrorEntry[] = [
       program: ['await Cluster.connect({ scheduler: "tcp://127.0.0.1:8786", resources: { GPU: -1 } })'],
       shows: ["E638 resources is { GPU: -1 }", "  give numbers from 0 by name, e.g. { GPU: 1 }"],
     },
+  },
+  {
+    code: "E639",
+    class: "usage",
+    title: "A factor that no worker can hold",
+    happened:
+      "A factor that looks back without end is evaluated over all rows, and its values take more than an eighth of a worker's memory.",
+    toDo: "Let workers write the result (--out FOLDER/), give them more memory, or ask for fewer times (--from).",
+    example: onCluster("an ema of 5,000 symbols over a million minutes, without --out FOLDER/"),
   },
 ];

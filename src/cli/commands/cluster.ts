@@ -1,16 +1,14 @@
 import { hostname } from "node:os";
-import { resolve } from "node:path";
 import { type Command, InvalidArgumentError } from "commander";
 import type { ProbedWorker } from "../../cluster/bridge/bridge.ts";
 import type { ClusterHealth } from "../../cluster/deploy/doctor.ts";
 import type { LocalCluster } from "../../cluster/deploy/local_cluster.ts";
-import type { StoredRun } from "../../cluster/exchange/clean_store.ts";
 import { EXIT_CODES } from "../../errors.ts";
 import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { THREADS_MAX } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { counted } from "../../text/counted.ts";
-import { parseResources, type TlsOptions, tlsFiles } from "../eval/cluster_options.ts";
+import { parseResources, removedOption, type TlsOptions, tlsFiles } from "../eval/cluster_options.ts";
 import { type Interruption, interruptionSignal } from "../terminal/interruption.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print, printNote } from "../terminal/terminal.ts";
@@ -26,15 +24,9 @@ interface LocalFlags {
   readonly python?: string;
 }
 
-interface CleanFlags {
-  readonly store: string;
-  readonly dryRun?: boolean;
-  readonly olderThan?: number;
-}
-
 interface DoctorFlags extends TlsOptions {
   readonly scheduler: string;
-  readonly store?: string;
+  readonly out?: string;
   readonly python?: string;
   readonly node?: string;
   readonly json?: true;
@@ -69,7 +61,7 @@ export function addCluster(program: Command): void {
     .command("doctor")
     .description("run a small task on each worker of a cluster, and say what it answers")
     .requiredOption("--scheduler <address>", "of the Dask scheduler, e.g. tcp://host:8786")
-    .option("--store <folder>", "folder on storage that client and workers see under the same path")
+    .option("--out <folder>", "folder for results that client and workers see under the same path")
     .option("--python <path>", PYTHON)
     .option("--node <path>", "Node on the workers (default: FACTORLOOM_NODE there, else node on their PATH)")
     .option("--tls-ca <path>", "certificate of who signed the scheduler's, for tls://host:8786")
@@ -78,26 +70,17 @@ export function addCluster(program: Command): void {
     .option("--json", "print as JSON")
     .action(runDoctor);
   cluster
-    .command("clean")
-    .description("remove what runs that ended early have left in a store; running ones keep theirs")
-    .requiredOption("--store <folder>", "the store")
-    .option("--older-than <time>", "only what was not touched for this time: 30m, 12h, 7d", parseAge)
-    .option("--dry-run", "say what would be removed, and remove nothing")
-    .action(runClean);
+    .command("clean", { hidden: true })
+    .allowUnknownOption()
+    .allowExcessArguments()
+    .action(() => {
+      throw removedOption("cluster clean", "runs leave nothing to clean: remove the folder of --out if it is not wanted");
+    });
 }
 
 function parseSaturation(text: string): string {
   if (text === "inf" || (/^\d{1,9}(\.\d{1,9})?$/.test(text) && Number(text) > 0)) return text;
   throw new InvalidArgumentError("A number above 0, or inf.");
-}
-
-const UNIT_MS: Readonly<Record<string, number>> = { s: 1e3, m: 60e3, h: 3600e3, d: 86400e3 };
-
-function parseAge(text: string): number {
-  const [, count, unit] = /^(\d{1,6})\s*([smhd])$/.exec(text.trim()) ?? [];
-  if (count === undefined || unit === undefined)
-    throw new InvalidArgumentError("Write it as 30m, 12h or 7d.");
-  return Number(count) * UNIT_MS[unit]!;
 }
 
 /** Exit code 130 or 143 if a signal ends it, 2 if the cluster ends by itself; Dask restarts workers that end. */
@@ -125,37 +108,11 @@ function localText({ address, dashboard }: LocalCluster, { workers, threads }: L
 /** Exit code 2 if there are problems. */
 async function runDoctor({ json, ...options }: DoctorFlags): Promise<void> {
   const { examineCluster } = await import("../../cluster/deploy/doctor.ts");
-  const { scheduler, store, python, node } = options;
-  const request = { scheduler, store, python, node, tls: tlsFiles(options), signal: interruptionSignal() };
+  const { scheduler, out, python, node } = options;
+  const request = { scheduler, out, python, node, tls: tlsFiles(options), signal: interruptionSignal() };
   const health = await withProgress("cluster doctor", () => examineCluster(request));
   print(json ? JSON.stringify(health) : healthText(health));
   if (health.problems.length > 0) process.exitCode = EXIT_CODES.resources;
-}
-
-async function runClean({ store, olderThan = 0, dryRun = false }: CleanFlags): Promise<void> {
-  const { cleanStore } = await import("../../cluster/exchange/clean_store.ts");
-  const folders = await cleanStore(resolve(store), { olderThanMs: olderThan, isTrial: dryRun });
-  print(cleanText(folders, dryRun));
-}
-
-function cleanText(folders: readonly StoredRun[], isTrial: boolean): string {
-  if (folders.length === 0) return "no run has left anything there";
-  const rows = folders.map(({ name, bytes, ageMs, fate }) => {
-    return [name, formatBytes(bytes), formatAge(ageMs), fate];
-  });
-  const removed = folders.filter(({ fate }) => fate === "removed" || fate === "would be removed");
-  const bytes = removed.reduce((sum, each) => sum + each.bytes, 0);
-  return [
-    formatTable(["run", "size", "untouched for", ""], rows),
-    "",
-    `${formatBytes(bytes)} ${isTrial ? "would be freed" : "freed"}`,
-  ].join("\n");
-}
-
-/** In the largest unit that is not longer than the age. */
-function formatAge(ms: number): string {
-  const unit = Object.keys(UNIT_MS).findLast((name) => ms >= UNIT_MS[name]!) ?? "s";
-  return `${Math.floor(ms / UNIT_MS[unit]!)}${unit}`;
 }
 
 export function healthText({ scheduler, dashboard, versions, workers, problems }: ClusterHealth): string {

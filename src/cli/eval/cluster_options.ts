@@ -1,7 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from "commander";
 import type { TlsFiles } from "../../cluster/bridge/connection.ts";
-import type { CutChoice } from "../../cluster/cut/cluster_job.ts";
+import { REMOVED_OPTIONS } from "../../cluster/client/options.ts";
 import { notOnCluster, onlyOnCluster } from "../../cluster/protocol/errors.ts";
+import { UsageError } from "../../errors.ts";
 import { PRIORITY_MAX } from "../../evaluation/options.ts";
 import { flagOf } from "../terminal/command_line.ts";
 import { parseCount } from "../terminal/whole_number.ts";
@@ -16,11 +17,7 @@ export interface TlsOptions {
 export interface ClusterFlags extends TlsOptions {
   readonly engine: "local" | "dask";
   readonly scheduler?: string;
-  readonly store?: string;
-  readonly createStore?: true;
   readonly scatter?: true;
-  readonly cut?: CutChoice;
-  readonly shardLanes?: number;
   readonly slabRows?: number;
   readonly workers?: string[];
   readonly resources?: Readonly<Record<string, number>>;
@@ -34,14 +31,10 @@ export interface ClusterFlags extends TlsOptions {
 /** Options of `--engine dask` only. */
 const CLUSTER_ONLY = [
   "scheduler",
-  "store",
-  "createStore",
   "tlsCa",
   "tlsCert",
   "tlsKey",
   "scatter",
-  "cut",
-  "shardLanes",
   "slabRows",
   "workers",
   "resources",
@@ -52,7 +45,13 @@ const CLUSTER_ONLY = [
   "node",
 ] as const;
 
-/** @throws UsageError E616 for an option that does not apply to a cluster, E617 for one that applies to a cluster only. */
+/** Options of earlier versions, which are refused by name. */
+const REMOVED_FLAGS = ["--store [folder]", "--create-store", "--cut [how]", "--shard-lanes [count]"];
+
+/**
+ * @throws UsageError E616 for an option that does not apply to a cluster, E617 for one that applies to a cluster only, E527
+ *   for one of earlier versions.
+ */
 export function checkEngineOptions(
   options: ClusterFlags & {
     readonly threads?: number;
@@ -61,6 +60,7 @@ export function checkEngineOptions(
     readonly causes?: true;
   },
 ): void {
+  for (const [name, remedy] of REMOVED_OPTIONS) if (name in options) throw removedOption(flagOf(name), remedy);
   if (options.engine === "dask") {
     if (options.threads !== undefined) throw notOnCluster("--threads");
     if (options.report !== undefined) throw notOnCluster("--report");
@@ -70,6 +70,10 @@ export function checkEngineOptions(
   for (const name of CLUSTER_ONLY) if (options[name] !== undefined) throw onlyOnCluster(flagOf(name));
   if (options.out !== undefined && isFolderName(options.out))
     throw onlyOnCluster(`--out ${options.out}, a folder,`);
+}
+
+export function removedOption(flag: string, remedy: string): UsageError {
+  return new UsageError("E527", `${flag} was a part of earlier versions`, remedy);
 }
 
 /** Whether the path names a folder, whose Parquet files workers write. */
@@ -82,6 +86,7 @@ export function tlsFiles({ tlsCa: ca, tlsCert: cert, tlsKey: key }: TlsOptions):
 
 /** Adds the options of an evaluation on a cluster. */
 export function addClusterOptions(command: Command): Command {
+  for (const flag of REMOVED_FLAGS) command.addOption(new Option(flag).hideHelp());
   return command
     .addOption(
       new Option("--engine <kind>", "local, or dask: on a Dask cluster")
@@ -92,24 +97,8 @@ export function addClusterOptions(command: Command): Command {
       "--scheduler <url>",
       "with dask: address of the scheduler, e.g. tcp://host:8786 (default: DASK_SCHEDULER_ADDRESS)",
     )
-    .option(
-      "--store <folder>",
-      "with dask: a folder that this host and all workers see, for what tasks hand over",
-    )
-    .option("--create-store", "with dask: make the folder of --store if it is not there")
     .option("--scatter", "with dask: bring the bars to workers that do not see the file")
-    .addOption(
-      new Option(
-        "--cut <how>",
-        "with dask: into stages between which data moves, or independent slabs of rows",
-      ).choices(["auto", "stages", "slabs"]),
-    )
-    .option(
-      "--shard-lanes <count>",
-      "with dask: symbols of a shard (default: tasks of 50 ms to 1 s)",
-      parsePositive,
-    )
-    .option("--slab-rows <count>", "with dask: times of a slab", parsePositive)
+    .option("--slab-rows <count>", "with dask: times of a task", parsePositive)
     .option("--workers <addresses>", "with dask: only these workers or hosts, e.g. host1,host2", parseList)
     .option("--resources <name=number>", "with dask: what workers must have, e.g. BIG=1", parseResources)
     .option(

@@ -7,15 +7,13 @@ import { formatTable } from "../terminal/text_table.ts";
 
 /** Summarises a run on a cluster and the work of every worker. */
 export function summariseCluster({ info, scheduler }: Cluster, { job, report, restarts, hangs }: ClusterRun) {
-  const { partition, stages, exchange, warmUpRows } = job;
+  const { shares, slabRows } = job.cut;
   return {
     scheduler,
     dashboard: info.dashboard,
-    exchange,
-    stages: warmUpRows === null ? stages.map(({ kind }) => kind) : ["slabs"],
-    slabs: partition.slabRows.length - 1,
-    shards: partition.shardCount,
-    blockRows: partition.blockRows,
+    slabs: slabRows.length - 1,
+    /** Factors that are evaluated together; without warm-up over all rows. */
+    shares: shares.map(({ factors, warmUpRows }) => ({ factors: factors.length, warmUpRows })),
     runsBegunAnew: restarts,
     hangs,
     workersJoined: report?.joined ?? 0,
@@ -43,7 +41,7 @@ export function clusterText(summary: ClusterSummary): string {
     worker.replicatedKeys,
     worker.executorRestarts ?? 0,
   ]);
-  const { stages, slabs, shards, exchange, workersGone, runsBegunAnew, dashboard } = summary;
+  const { slabs, shares, workersGone, runsBegunAnew, dashboard } = summary;
   const heads = [
     "worker",
     "tasks",
@@ -58,14 +56,14 @@ export function clusterText(summary: ClusterSummary): string {
   ];
   const lost =
     workersGone > 0 ? `; ${counted(workersGone, "worker")} lost, ${summary.workersJoined} joined` : "";
+  const histories = shares.filter(({ warmUpRows }) => warmUpRows === null).length;
+  const overAll = histories > 0 ? `, ${histories} of them over all times` : "";
   const again = runsBegunAnew > 0 ? `; restarted ${counted(runsBegunAnew, "time")}` : "";
   return [
     "",
     formatTable([...heads, "stolen", "replicated", "restarts"], rows),
     "",
-    `cluster: ${summary.scheduler}, stages ${stages.join(", ")}, ${counted(slabs, "slab")}, ${counted(shards, "shard")}, tiles in ${
-      exchange === "store" ? "the store" : "memory"
-    }${lost}${again}`,
+    `cluster: ${summary.scheduler}, ${counted(slabs, "slab")}, ${counted(shares.length, "group")} of factors${overAll}${lost}${again}`,
     ...summary.hangs.map((hang) => `hang: ${hangText(hang)}`),
     ...(dashboard === null ? [] : [`dashboard: ${dashboard}`]),
   ].join("\n");

@@ -12,7 +12,6 @@ import type { EvalResult } from "./eval_summary.ts";
 export async function connectCluster(options: ClusterFlags, signal: AbortSignal): Promise<Cluster> {
   const {
     scheduler = process.env["DASK_SCHEDULER_ADDRESS"],
-    store,
     python,
     node,
     workers,
@@ -21,8 +20,6 @@ export async function connectCluster(options: ClusterFlags, signal: AbortSignal)
   if (scheduler === undefined) throw noAddress();
   return await Cluster.connect({
     scheduler,
-    store,
-    createStore: options.createStore,
     tls: tlsFiles(options),
     python,
     node,
@@ -42,7 +39,7 @@ export async function clusterPanel(
   scatter: boolean,
 ): Promise<ClusterPanel> {
   const panel = sharedPanel(source, data, options);
-  // Every worker would read a text file as a whole.
+  // Every worker would have to read a text file as a whole.
   const isText = !(await stat(data)).isDirectory() && /\.(csv|tsv)(\.gz)?$/i.test(data);
   return scatter || isText ? { ...panel, path: null } : panel;
 }

@@ -277,7 +277,7 @@ async function evaluateOnCluster(run: EvalRun): Promise<EvalResult> {
         panel,
         {
           ...callOptions(run),
-          ...pick(options, ["cut", "shardLanes", "slabRows", "priority"]),
+          ...pick(options, ["slabRows", "priority"]),
           trace: trace !== null,
           onTasks: ({ done, total }) => steps.show(done / Math.max(1, total), counted(total, "task")),
         },

@@ -32,7 +32,9 @@ export class BroughtFile {
       const token = randomUUID();
       await writeFile(join(folder, CLAIM_FILE), JSON.stringify({ token }));
       const path = join(folder, "panel.arrow");
-      const { bytes, digest } = await writePanelFile(source, columns, path, signal);
+      const { fields, groups, end } = columns;
+      const content = { fields, groups, rows: { first: 0, end } };
+      const { bytes, digest } = await writePanelFile(source, content, path, signal);
       return new BroughtFile({ folder, path, token, digest, bytes, pieceBytes: PIECE_BYTES });
     } catch (error) {
       await rm(folder, { recursive: true, force: true });

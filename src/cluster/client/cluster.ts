@@ -8,17 +8,15 @@ import { PANEL, type PanelSource, panelSource } from "../../data/panel/panel_sou
 import { openPanelSource, type PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import { unlessAborted } from "../../evaluation/awaiting.ts";
 import { chooseCosts } from "../../evaluation/stored_costs.ts";
-import { LIMIT_MS_DEFAULT, TIMES_ESTIMATE } from "../../execution/watch/hang_watch.ts";
+import { LIMIT_MS_DEFAULT } from "../../execution/watch/hang_watch.ts";
 import type { Panel } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_kinds.ts";
 import { Bridge, type ClusterFacts } from "../bridge/bridge.ts";
 import { type ClusterHang, hangText } from "../bridge/cluster_hang.ts";
 import { findPython } from "../bridge/python.ts";
-import type { PartitionOptions } from "../cut/partition.ts";
 import { installExecutors } from "../deploy/install_executors.ts";
-import { openStore } from "../exchange/open_store.ts";
 import { clusterClosed, startTooSlow } from "../protocol/errors.ts";
-import type { HangWatchRecord } from "../protocol/protocol.ts";
+import type { ClusterJob } from "../protocol/protocol.ts";
 import { ClusterRun, type RunHost } from "./cluster_run.ts";
 import {
   type ClusterEvaluateOptions,
@@ -52,7 +50,7 @@ const TIMER_MS_MAX = 2 ** 31 - 1;
  * Results have the same bits as those of `Engine`. Anyone who can reach the scheduler can run any code on the cluster.
  *
  * @example
- * await using cluster = await Cluster.connect({ scheduler: "tcp://127.0.0.1:8786", store: "/shared/tiles" });
+ * await using cluster = await Cluster.connect({ scheduler: "tcp://127.0.0.1:8786" });
  * const panel = await openClusterPanel("/shared/bars.parquet");
  * for await (const batch of cluster.stream(program, panel)) await writer.write(batch);
  */
@@ -69,19 +67,15 @@ export class Cluster {
   #code: string;
 
   /**
-   * @throws UsageError E527 for an unknown option, E572 for `hang`, E601 for a wrong address, E630 for a missing store, E632
-   *   for certificates that cannot be used, E638 for a value that an option cannot have; ResourceError E602 without Python,
-   *   E603 and E604 if there is no scheduler or no worker, E605 if a worker has no Node, E606 for versions that do not match,
-   *   E609 for a store that cannot be created, E631 if no worker takes the code of the executors, E633 if the start takes
-   *   too long for another reason.
+   * @throws UsageError E527 for an unknown option, E572 for `hang`, E601 for a wrong address, E632 for certificates that
+   *   cannot be used, E638 for a value that an option cannot have; ResourceError E602 without Python, E603 and E604 if there
+   *   is no scheduler or no worker, E606 for versions that do not match, E633 if the start takes too long for another
+   *   reason.
    */
   static async connect(options: ClusterOptions): Promise<Cluster> {
     const checked = checkedClusterOptions(options);
-    // Workers have other working folders.
-    const store = checked.store === undefined ? undefined : resolve(checked.store);
-    if (store !== undefined) await openStore(store, checked.createStore === true);
     const { bridge, info, code } = await openBridge(checked);
-    return new Cluster({ ...checked, store }, bridge, info, code);
+    return new Cluster(checked, bridge, info, code);
   }
 
   private constructor(options: ClusterOptions, bridge: Bridge, info: ClusterFacts, code: string) {
@@ -103,7 +97,7 @@ export class Cluster {
   /**
    * Evaluates the program block by block; the batches are those of `Engine.stream`.
    *
-   * @throws as `Engine.stream`; ResourceError E607 to E613, E637 once the cluster is closed.
+   * @throws as `Engine.stream`; ResourceError E605 to E613, E637 once the cluster is closed.
    */
   async *stream(
     program: Program,
@@ -145,25 +139,21 @@ export class Cluster {
   ): Promise<ClusterRun> {
     checkArgument("a cluster's evaluate", program, PROGRAM);
     const checked = checkedClusterCall(options);
-    const { cut = "auto", shardLanes, slabRows, trace, onTasks, ...rest } = checked;
-    const { signal, ...evaluate } = rest;
-    const { store = null, resources, workers, taskTimeoutSeconds, hang } = this.#options;
-    const partition: PartitionOptions = { shardLanes, slabRows, blockRows: evaluate.blockRows };
+    const { slabRows, trace, onTasks, signal, ...evaluate } = checked;
+    const { resources, workers, taskTimeoutSeconds, hang } = this.#options;
     const request = {
       program,
       registry: builtInRegistry.with(program.operators),
       source: panel.source,
       path: panel.path,
-      sourceOptions: { ...panel.options },
+      sourceOptions: panel.options,
       options: evaluate,
       costs: (await chooseCosts()).model,
-      threadCount: this.#info.workers.reduce((sum, { threads }) => sum + threads, 0),
       workers: this.#info.workers,
-      store,
       code: this.#code,
       dataset,
-      cut,
-      partition,
+      slabRows,
+      hang: hangOf(hang),
     };
     const host: RunHost = {
       acquire: (signal) => this.#acquire(signal),
@@ -250,10 +240,10 @@ function outputColumns({ source }: ClusterPanel, { wanted }: ClusterRun): Output
   return { time: source.time, symbols: source.symbols, factors: wanted.factors.map(({ name }) => name) };
 }
 
-function hangWatch(hang: ClusterOptions["hang"]): HangWatchRecord | null {
+function hangOf(hang: ClusterOptions["hang"]): ClusterJob["hang"] {
   if (hang === false) return null;
   const { limitMs = LIMIT_MS_DEFAULT, replaces = false } = hang ?? {};
-  return { seconds: limitMs / 1000, timesEstimate: TIMES_ESTIMATE, replaces };
+  return { limitMs, replaces };
 }
 
 function warn(hang: ClusterHang): void {
@@ -288,10 +278,7 @@ async function openBridge(
     const request = { timeoutSeconds, seconds: secondsLeft(), tls, workers, resources };
     const info = await unlessAborted(bridge.connect(scheduler, request), ended);
     phase = "bringing the executors to the workers";
-    const code = await unlessAborted(
-      installExecutors(bridge, node, secondsLeft(), hangWatch(options.hang)),
-      ended,
-    );
+    const code = await unlessAborted(installExecutors(bridge, node, secondsLeft()), ended);
     return { bridge, info, code };
   } catch (error) {
     await bridge?.close();

@@ -109,7 +109,7 @@ export class ClusterRun {
         fields: columns.fields,
         groups: columns.groups,
         seriesNames,
-        time,
+        time: brought === null ? time : { ...time, values: time.values.subarray(0, call.range.end) },
         symbols,
       };
       const inputs = await digestInputs(source, signal);

@@ -15,19 +15,11 @@ import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import type { ClusterProgress } from "../bridge/bridge.ts";
 import type { ClusterHang } from "../bridge/cluster_hang.ts";
 import type { TlsFiles } from "../bridge/connection.ts";
-import type { CutChoice } from "../cut/cluster_job.ts";
 import { tlsUnusable, wrongAddress, wrongOption } from "../protocol/errors.ts";
 
 export interface ClusterOptions {
   /** Address of the Dask scheduler, e.g. `tcp://host:8786`. */
   readonly scheduler: string;
-  /**
-   * A folder on storage that the client and all workers see under the same path, for the files that tasks pass to each
-   * other; a relative path counts from the working folder of the client. Without it Dask holds and moves this data.
-   */
-  readonly store?: string | undefined;
-  /** True: creates the store and its parent folders if they are missing. Default: a missing store is an error. */
-  readonly createStore?: boolean | undefined;
   /** Certificates for a scheduler at `tls://`. Default: those of Dask's own settings. */
   readonly tls?: TlsFiles | undefined;
   /** The Python that has Dask's `distributed`; default: `FACTORLOOM_PYTHON`, else the first that has it. */
@@ -51,27 +43,14 @@ export interface ClusterOptions {
   readonly hang?: ClusterHangOptions | false | undefined;
 }
 
-/** As `hang` of `Engine.start`, for operators of users. */
-export interface ClusterHangOptions extends Pick<HangOptions, "limitMs"> {
-  /**
-   * Ends the executor of a reported operator; another one runs its task again, and fails it with E636 if that hangs as
-   * well. Default false.
-   */
-  readonly replaces?: boolean | undefined;
+/** As `hang` of `Engine.start`. */
+export interface ClusterHangOptions extends Pick<HangOptions, "limitMs" | "replaces"> {
   /** Takes each report. Default: a warning of the process. */
   readonly onHang?: ((hang: ClusterHang) => void) | undefined;
 }
 
 export interface ClusterEvaluateOptions extends EvaluateOptions {
-  /**
-   * `stages`: the plan is split where it looks across lanes, and data moves between the stages. `slabs`: each task computes
-   * everything for some rows, and also reads the earlier rows that it needs; for factors of finite lookback. Default
-   * `auto`: what costs less by estimate.
-   */
-  readonly cut?: CutChoice;
-  /** Lanes of a shard. Default, as of `slabRows` and `blockRows`: what makes tasks of 50 ms to 1 s. */
-  readonly shardLanes?: number;
-  /** Rows of a slab. */
+  /** Rows of a slab. Default: as many slabs as end earliest on the threads of the workers, within their memory. */
   readonly slabRows?: number;
   /** Records what every task did, and when, for `ClusterRun.report`. */
   readonly trace?: boolean;
@@ -86,8 +65,6 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
 
 export const CLUSTER_OPTIONS: OptionKinds<ClusterOptions> = {
   scheduler: ANY_TEXT,
-  store: null,
-  createStore: FLAG,
   tls: null,
   python: null,
   node: null,
@@ -101,14 +78,19 @@ export const CLUSTER_OPTIONS: OptionKinds<ClusterOptions> = {
 
 export const CLUSTER_EVALUATE_OPTIONS: OptionKinds<ClusterEvaluateOptions> = {
   ...EVALUATE_OPTIONS,
-  cut: null,
-  shardLanes: null,
   slabRows: null,
   trace: FLAG,
   onTasks: FUNCTION,
 };
 
-const REMOVED = new Map([
+const NO_STORE = "leave it out: tasks hand nothing over; with a folder as --out, or dataset, workers write the result";
+const NO_CUT = "leave it out: a task evaluates some factors over some rows; slabRows prescribes how many";
+/** Options of earlier versions. */
+export const REMOVED_OPTIONS: ReadonlyMap<string, string> = new Map([
+  ["store", NO_STORE],
+  ["createStore", NO_STORE],
+  ["cut", NO_CUT],
+  ["shardLanes", NO_CUT],
   [
     "restrictedFactors",
     "resources and workers of Cluster.connect hold for a whole run: select these factors in a run of their own",
@@ -141,19 +123,12 @@ const AMOUNTS: OptionKind = {
     isRecord(given) && Object.values(given as object).every((each) => Number.isFinite(each) && each >= 0),
   remedy: "give numbers from 0 by name, e.g. { GPU: 1 }",
 };
-const CUTS: readonly CutChoice[] = ["auto", "stages", "slabs"];
-const CUT: OptionKind = {
-  fits: (given) => (CUTS as readonly unknown[]).includes(given),
-  remedy: `cuts: ${CUTS.join(", ")}`,
-};
-
 /** @throws UsageError E527 for an unknown option, E528 also for what is wrong in `hang` and `tls`, E572 for `hang`, E601 for a wrong address, E632 for `tls`, E638. */
 export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
-  const options = checkedOptions("Cluster.connect", given, CLUSTER_OPTIONS);
+  const options = checkedOptions("Cluster.connect", given, CLUSTER_OPTIONS, "option", REMOVED_OPTIONS);
   const { scheduler, tls } = options;
   if (!/^(tcp|tls|ws|wss|ucx):\/\/\S+$/.test(scheduler)) throw wrongAddress(scheduler);
   checkValues(options, {
-    store: TEXT,
     python: TEXT,
     node: TEXT,
     timeoutSeconds: SECONDS,
@@ -168,8 +143,8 @@ export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
 
 /** @throws UsageError E527 for an unknown option, E528, E638. */
 export function checkedClusterCall(given: ClusterEvaluateOptions): ClusterEvaluateOptions {
-  const options = checkedOptions("a cluster's evaluate", given, CLUSTER_EVALUATE_OPTIONS, "option", REMOVED);
-  checkValues(options, { cut: CUT, shardLanes: COUNT, slabRows: COUNT });
+  const options = checkedOptions("a cluster's evaluate", given, CLUSTER_EVALUATE_OPTIONS, "option", REMOVED_OPTIONS);
+  checkValues(options, { slabRows: COUNT });
   return options;
 }
 

@@ -8,8 +8,8 @@ import { installExecutors } from "./install_executors.ts";
 export interface DoctorOptions {
   /** Address of the scheduler. */
   readonly scheduler: string;
-  /** Folder of the tile store; client and workers should see it under this path. */
-  readonly store?: string | undefined;
+  /** Folder for datasets; client and workers should see it under this path. */
+  readonly out?: string | undefined;
   readonly python?: string | undefined;
   /** Node on the workers. */
   readonly node?: string | undefined;
@@ -33,13 +33,13 @@ const TRIAL_SECONDS_MAX = 60;
 const CLOCK_SECONDS_MAX = 5;
 
 /**
- * Runs a small task on each worker, as an evaluation does, which writes in the folder of the tile store.
+ * Runs a small task on each worker, as an evaluation does, which writes in the folder for datasets.
  *
  * @throws UsageError E601 for a wrong address; ResourceError E602 without Python, E603 and E604 if there is no
  *   scheduler or no worker; the signal's reason when aborted.
  */
 export async function examineCluster(options: DoctorOptions): Promise<ClusterHealth> {
-  const { scheduler, store, node = null, tls, signal } = options;
+  const { scheduler, out, node = null, tls, signal } = options;
   const python = (await findPython(options.python, signal)).path;
   const bridge = await Bridge.start({ python, signal });
   const problems: string[] = [];
@@ -48,9 +48,9 @@ export async function examineCluster(options: DoctorOptions): Promise<ClusterHea
     const facts = await bridge.connect(scheduler, { timeoutSeconds: START_SECONDS_MAX, tls });
     // Each worker says itself what it lacks.
     await installExecutors(bridge, node, START_SECONDS_MAX).catch(() => undefined);
-    if (store !== undefined) {
-      folder = await mkdtemp(join(resolve(store), ".factorloom-doctor-")).catch((error: Error) => {
-        problems.push(`the client cannot use the folder ${resolve(store)}: ${error.message}`);
+    if (out !== undefined) {
+      folder = await mkdtemp(join(resolve(out), ".factorloom-doctor-")).catch((error: Error) => {
+        problems.push(`the client cannot use the folder ${resolve(out)}: ${error.message}`);
         return null;
       });
     }

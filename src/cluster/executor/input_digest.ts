@@ -15,8 +15,8 @@ const SAMPLE_BYTES = 2 ** 12;
 const SAMPLES = 64;
 
 /** Paths that workers read; none if the client brings the panel. */
-function pathsRead({ path, options }: JobSource): string[] {
-  if (path === null) return [];
+function pathsRead({ path, isBrought, options }: JobSource): string[] {
+  if (isBrought) return [];
   return [path, options["groups"], options["series"]].filter((input) => typeof input === "string");
 }
 

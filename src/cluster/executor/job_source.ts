@@ -22,7 +22,7 @@ export async function openJobSource(
     if (panel === null) throw new InternalError("a task without the panel that the client brings");
     const { openPanelFile } = await import("../../data/panel_file/panel_file_rows.ts");
     const { fields: fieldNames, groups: groupNames, seriesNames } = source;
-    return { ...openPanelFile(panel, { time, symbols, fieldNames, groupNames }), seriesNames };
+    return openPanelFile(panel, { time, symbols, fieldNames, groupNames, seriesNames });
   }
   try {
     accessSync(path, constants.R_OK);

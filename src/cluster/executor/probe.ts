@@ -1,8 +1,8 @@
 import { statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { removeLeftOver, temporaryName, writeFailure } from "../exchange/tile_store.ts";
 import { folderNotShared } from "../protocol/errors.ts";
 import { packageVersion } from "../protocol/package_version.ts";
+import { orStoreFailed, removeLeftOver, temporaryName } from "../results/stored_files.ts";
 
 /** What `probe` tasks answer, as JSON. */
 export interface ProbeAnswer {
@@ -23,9 +23,7 @@ export function probe(folder: string | null): ProbeAnswer {
       throw folderNotShared(folder, "it is not there");
     const path = temporaryName(join(folder, "probe"));
     try {
-      writeFileSync(path, "probe", { flag: "wx" });
-    } catch (error) {
-      throw writeFailure(path, error);
+      orStoreFailed(path, () => writeFileSync(path, "probe", { flag: "wx" }));
     } finally {
       removeLeftOver(path);
     }
