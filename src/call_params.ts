@@ -2,7 +2,7 @@ import type { Condition } from "./ast/condition.ts";
 import { holds } from "./ast/condition.ts";
 import type { ParamValue } from "./ast/param_value.ts";
 import { checkParam, numericParam, resolveParams } from "./ast/params.ts";
-import { finalDag, type Program } from "./compile.ts";
+import { finalDag, type EvaluableProgram } from "./compile.ts";
 import { numberText } from "./dag/dag.ts";
 import { paramOfTableInvalid } from "./data/errors.ts";
 import { readParamsTable } from "./data/side_tables/params_table.ts";
@@ -57,7 +57,7 @@ export class CallParams {
 
   /** @throws UsageError for unknown params and values of a wrong type; DataError for an unreadable table. */
   static async of(
-    program: Program,
+    program: EvaluableProgram,
     timeType: TimeType,
     { params = {}, paramsByTime }: ParamOptions,
     registry: Registry,
@@ -83,7 +83,7 @@ export class CallParams {
   }
 
   private constructor(
-    program: Program,
+    program: EvaluableProgram,
     registry: Registry,
     sets: readonly ParamSet[],
     setOfTime: ReadonlyMap<bigint, number> | null,
@@ -154,7 +154,7 @@ export class CallParams {
   }
 }
 
-function checkRow({ params }: Program, row: TableRow): void {
+function checkRow({ params }: EvaluableProgram, row: TableRow): void {
   for (const [name, value] of row.given) {
     try {
       checkParam(params, name, value);
@@ -180,6 +180,6 @@ function keyOf(params: Params): string {
 }
 
 /** Tables have no true and false: for a param with such a default they hold 1 and 0. */
-function asDeclared(program: Program, name: string, value: number | string): ParamValue {
+function asDeclared(program: EvaluableProgram, name: string, value: number | string): ParamValue {
   return typeof program.params.get(name) === "boolean" && typeof value === "number" ? value !== 0 : value;
 }

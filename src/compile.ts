@@ -78,8 +78,8 @@ export interface FactorInfo {
   readonly priority: number;
 }
 
-/** A compiled formula file: immutable, for any panel that has its columns. */
-export interface Program {
+/** What evaluations read of a program. @internal */
+export interface EvaluableProgram {
   readonly file: string;
   readonly dialect: string;
   readonly factors: readonly FactorInfo[];
@@ -91,6 +91,10 @@ export interface Program {
   readonly disabledPasses: ReadonlySet<string>;
   /** The graph after each stage of compilation; the last one is evaluated. @internal */
   readonly stages: readonly CompileStage[];
+}
+
+/** A compiled formula file: immutable, for any panel that has its columns. */
+export interface Program extends EvaluableProgram {
   /** The text and the tree that was bound from it, for what speaks of formulas as they are written. @internal */
   readonly written: WrittenProgram;
 }
@@ -221,7 +225,7 @@ export function writtenDag(program: Program): Dag {
 }
 
 /** The graph that is evaluated. */
-export function finalDag(program: Program): Dag {
+export function finalDag(program: EvaluableProgram): Dag {
   return (program.stages.at(-1) as CompileStage).dag;
 }
 

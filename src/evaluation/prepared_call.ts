@@ -1,5 +1,5 @@
 import { CallParams } from "../call_params.ts";
-import type { Program } from "../compile.ts";
+import type { EvaluableProgram } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import { propagateConditions } from "../dag/passes/propagate_conditions.ts";
 import type { RowRange } from "../data/panel/panel_source.ts";
@@ -41,7 +41,7 @@ export interface InputShape {
 }
 
 /** Under params that change over time a task is needed in blocks with a row that wants one of its factors. */
-export function conditionalGraph({ disabledPasses }: Program, call: PreparedCall): ConditionalGraph {
+export function conditionalGraph({ disabledPasses }: EvaluableProgram, call: PreparedCall): ConditionalGraph {
   const { params, sets, setsUsed, wanted } = call;
   const { dag } = wanted;
   const fails = (condition: number | null) => setsUsed.some((set) => !params.isWanted(condition, [set]));
@@ -66,7 +66,7 @@ export function conditionalGraph({ disabledPasses }: Program, call: PreparedCall
 /** @throws UsageError for wrong options and params; DataError if the input lacks a column or a row of the range. */
 export async function prepareCall(
   registry: Registry,
-  program: Program,
+  program: EvaluableProgram,
   input: InputShape,
   options: EvaluateOptions,
 ): Promise<PreparedCall> {

@@ -1,5 +1,5 @@
 import type { CallParams } from "../call_params.ts";
-import { finalDag, type Program } from "../compile.ts";
+import { finalDag, type EvaluableProgram } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import { SHARING } from "../dag/passes/order.ts";
 import { countCalls } from "../dag/print.ts";
@@ -35,7 +35,7 @@ export interface WantedFactors {
  * @throws UsageError E506 for a selected name that no factor has.
  */
 export function wantedFactors(
-  program: Program,
+  program: EvaluableProgram,
   select: readonly string[] | undefined,
   params: CallParams,
   sets: readonly number[],
@@ -63,7 +63,7 @@ export function wantedFactors(
 }
 
 /** @throws UsageError E506 for a selected name that no factor has. */
-export function checkSelect({ factors }: Program, select: readonly string[] = []): void {
+export function checkSelect({ factors }: EvaluableProgram, select: readonly string[] = []): void {
   const names = factors.map(({ name }) => name);
   for (const name of select) if (!names.includes(name)) throw unknownFactor(name, names);
 }

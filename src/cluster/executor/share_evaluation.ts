@@ -2,7 +2,7 @@ import { mkdtemp, rm, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { builtInRegistry } from "../../../operators/index.ts";
-import type { Program } from "../../compile.ts";
+import type { EvaluableProgram } from "../../compile.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
@@ -15,7 +15,7 @@ export class ShareEvaluations {
   readonly #job: ClusterJob;
   readonly #host: EngineHost;
   readonly #source: PanelSource;
-  readonly #program: Program;
+  readonly #program: EvaluableProgram;
   #open: { readonly share: number; readonly stream: FactorStream } | null = null;
 
   /** @throws UsageError E510, E557 if operators of users cannot be loaded here. */

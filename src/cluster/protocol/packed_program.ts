@@ -1,5 +1,4 @@
-import type { FactorInfo, Program } from "../../compile.ts";
-import { finalDag } from "../../compile.ts";
+import { type EvaluableProgram, type FactorInfo, finalDag } from "../../compile.ts";
 import type { CallTask, Dag, Task } from "../../dag/dag.ts";
 import { kernelOperators } from "../../operator/definition.ts";
 import type { Registry } from "../../operator/registry.ts";
@@ -10,7 +9,7 @@ export interface PackedProgram {
   readonly file: string;
   readonly dialect: string;
   readonly factors: readonly FactorInfo[];
-  readonly params: Program["params"];
+  readonly params: EvaluableProgram["params"];
   readonly disabledPasses: ReadonlySet<string>;
   readonly operators: readonly PackedOperator[];
   readonly dag: Omit<Dag, "tasks"> & { readonly tasks: readonly PackedTask[] };
@@ -19,7 +18,7 @@ export interface PackedProgram {
 type PackedTask = Exclude<Task, CallTask> | (Omit<CallTask, "operator"> & { readonly operator: string });
 
 /** Packs what evaluations read of a program: not how it was written. */
-export function packProgram(program: Program): PackedProgram {
+export function packProgram(program: EvaluableProgram): PackedProgram {
   const { file, dialect, factors, params, disabledPasses, operators } = program;
   const dag = finalDag(program);
   return {
@@ -43,7 +42,7 @@ export function packProgram(program: Program): PackedProgram {
  *
  * @throws UsageError E510, E557 if operators of users cannot be loaded here.
  */
-export function unpackProgram(packed: PackedProgram, builtIn: Registry): Program {
+export function unpackProgram(packed: PackedProgram, builtIn: Registry): EvaluableProgram {
   const operators = packed.operators.map(unpackOperator);
   const registry = builtIn.with(operators);
   const tasks = packed.dag.tasks.map((task): Task =>
@@ -51,5 +50,5 @@ export function unpackProgram(packed: PackedProgram, builtIn: Registry): Program
   );
   const { file, dialect, factors, params, disabledPasses } = packed;
   const dag: Dag = { ...packed.dag, tasks };
-  return { file, dialect, factors, params, disabledPasses, operators, stages: [{ name: "bind", dag }] } as Program;
+  return { file, dialect, factors, params, disabledPasses, operators, stages: [{ name: "bind", dag }] };
 }

@@ -49,7 +49,8 @@ export class ColumnFile {
   /** Adds the next chunk to a file under a temporary name. @throws ResourceError E609. */
   append(chunk: Uint8Array): void {
     orStoreFailed(this.path, () => {
-      if (this.#descriptor === null) makeFolderSync(dirname(this.path));
+      if (this.#descriptor === null)
+        for (const folder of [dirname(dirname(this.path)), dirname(this.path)]) makeFolderSync(folder);
       this.#descriptor ??= openSync(this.#temporary, "wx");
       for (const bytes of [chunk, this.#sum(chunk)])
         for (let done = 0; done < bytes.length; ) done += writeSync(this.#descriptor, bytes, done);

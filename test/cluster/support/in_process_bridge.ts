@@ -3,38 +3,38 @@ import type { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import type { RunHost } from "../../../src/cluster/client/cluster_run.ts";
 import { TaskRunner } from "../../../src/cluster/executor/task_runner.ts";
 import { unpackJob } from "../../../src/cluster/protocol/job_bytes.ts";
-import type { GraphWork, TaskGraph, TaskKey } from "../../../src/cluster/protocol/protocol.ts";
-import { PanelRows } from "../../../src/data/source/panel_rows.ts";
-
-type Value = Uint8Array | readonly Value[] | null;
+import type { BroughtPanel, GraphTask, TaskGraph, TaskKey } from "../../../src/cluster/protocol/protocol.ts";
+import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
 
 /** What a test does to the workers, which are this process. */
 export interface InProcessOptions {
   /** The run fails after this number of tasks. */
   readonly failAfter?: number;
-  /** While the graph is under way to the scheduler, which knows no task yet. */
-  readonly onSubmit?: () => void;
+  /** While a graph is under way to the scheduler, which knows no task yet. */
+  readonly onSubmit?: (graph: TaskGraph) => void;
   /** Before each task. */
   readonly onTask?: () => void;
 }
 
-/** A host whose bridge runs the tasks of a graph here, one after the other, as results are asked for. */
-export function inProcessHost(options: InProcessOptions = {}): RunHost {
-  const bridge = new InProcessBridge(options);
+/** A host whose bridge runs the tasks of a graph on an engine here, one after the other, as results are asked for. */
+export function inProcessHost(engine: EngineHost, options: InProcessOptions = {}): RunHost {
+  const bridge = new InProcessBridge(engine, options);
   return { acquire: async () => bridge as unknown as Bridge, release: async () => {} };
 }
 
 class InProcessBridge {
   onProgress = () => {};
+  readonly #engine: EngineHost;
   readonly #options: InProcessOptions;
-  readonly #values = new Map<string, Value>();
+  readonly #tasks = new Map<string, GraphTask>();
+  readonly #values = new Map<string, readonly Uint8Array[]>();
   #runner: TaskRunner | null = null;
-  #graph: TaskGraph | null = null;
-  #next = 0;
+  #panel: string | null = null;
   #done = 0;
   #turn: Promise<unknown> = Promise.resolve();
 
-  constructor(options: InProcessOptions) {
+  constructor(engine: EngineHost, options: InProcessOptions) {
+    this.#engine = engine;
     this.#options = options;
   }
 
@@ -44,8 +44,10 @@ class InProcessBridge {
 
   async releaseName() {}
 
-  async addJob(digest: string, bytes: Uint8Array) {
-    this.#runner = new TaskRunner(unpackJob(bytes, digest), (...args) => PanelRows.open(...args));
+  async addJob(digest: string, bytes: Uint8Array, panel: BroughtPanel | null) {
+    this.#runner = new TaskRunner(unpackJob(bytes, digest), this.#engine, 2 ** 28);
+    this.#panel = panel?.path ?? null;
+    return true;
   }
 
   async removeJob() {
@@ -54,22 +56,14 @@ class InProcessBridge {
     await this.#runner?.close();
   }
 
-  async put(pieces: readonly { key: TaskKey; buffers: readonly Uint8Array[] }[]) {
-    for (const { key, buffers } of pieces)
-      this.#values.set(
-        key.join(" "),
-        buffers.map((buffer) => buffer.slice()),
-      );
-  }
-
   async submit(_: string, graph: TaskGraph) {
-    this.#options.onSubmit?.();
-    this.#graph = graph;
-    this.#next = 0;
+    this.#options.onSubmit?.(graph);
+    for (const task of graph.tasks) this.#tasks.set(task.key.join(" "), task);
   }
 
   async cancel() {
-    this.#graph = null;
+    this.#tasks.clear();
+    this.#values.clear();
   }
 
   async workers() {
@@ -77,34 +71,29 @@ class InProcessBridge {
   }
 
   gather(key: TaskKey): Promise<readonly Uint8Array[]> {
-    const answer = this.#turn.then(async () => await this.#runTo(key.join(" ")));
+    const answer = this.#turn.then(async () => await this.#valueOf(key));
     this.#turn = answer.catch(() => {});
     return answer;
   }
 
-  async #runTo(name: string): Promise<readonly Uint8Array[]> {
-    while (!this.#values.has(name)) {
-      if (this.#graph === null) throw new Error("the run was cancelled");
-      const { tasks } = this.#graph;
-      const { key, work, dependencies } = tasks[this.#next]!;
-      const values = dependencies.map((dependency) => this.#values.get(dependency.join(" "))!);
-      this.#values.set(key.join(" "), await this.#valueOf(work, values));
-      this.#next++;
-    }
-    return (this.#values.get(name) ?? []) as Uint8Array[];
+  async #valueOf(key: TaskKey): Promise<readonly Uint8Array[]> {
+    const name = key.join(" ");
+    const known = this.#values.get(name);
+    if (known) return known;
+    const task = this.#tasks.get(name);
+    if (task === undefined) throw new Error("the run was cancelled");
+    const read: (readonly Uint8Array[])[] = [];
+    for (const dependency of task.dependencies) read.push(await this.#valueOf(dependency));
+    const { work } = task;
+    const value = work.kind === "pick" ? [read[0]![work.index]!] : await this.#run(work.task);
+    this.#values.set(name, value);
+    return value;
   }
 
-  async #valueOf(work: GraphWork, values: readonly Value[]): Promise<Value> {
-    if (work.kind === "merge") return values.map((value) => (value as Value[]).slice(work.from, work.to));
-    if (work.kind === "pick") return (values[0] as Value[])[work.index]!;
-    if (work.kind === "barrier") return null;
+  async #run(task: Extract<GraphTask["work"], { kind: "run" }>["task"]): Promise<readonly Uint8Array[]> {
     if (this.#done++ === this.#options.failAfter) throw new Error("the run is broken off");
     this.#options.onTask?.();
-    const buffers = work.buffers.map((path) =>
-      path.reduce<Value>((from, index) => (from as Value[])[index]!, values),
-    );
-    const { report, buffers: made } = await this.#runner!.run(work.task, buffers as Uint8Array[]);
-    const value = made.map((buffer) => buffer.slice());
-    return report.counts ? [...value, Buffer.from(JSON.stringify(report.counts))] : value;
+    const { report, buffers } = await this.#runner!.run(task, this.#panel);
+    return report.counts ? [...buffers, Buffer.from(JSON.stringify(report.counts))] : buffers;
   }
 }

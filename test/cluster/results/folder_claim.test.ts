@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { mkdtempSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { FolderClaim } from "../../../src/cluster/exchange/folder_claim.ts";
+import { FolderClaim } from "../../../src/cluster/results/folder_claim.ts";
 import { fileFolder } from "../../support/file_folder.ts";
 import { canUnshare, inNamespace } from "../../support/namespaces.ts";
 
@@ -11,7 +11,7 @@ const root = fileFolder();
 
 /** A process that says whether it got the folder, and keeps it. */
 function taker(folder: string, under: readonly string[]): ChildProcess {
-  const module = join(import.meta.dirname, "../../../src/cluster/exchange/folder_claim.ts");
+  const module = join(import.meta.dirname, "../../../src/cluster/results/folder_claim.ts");
   const script = `const { FolderClaim } = await import(${JSON.stringify(module)});
     setInterval(() => {}, 1000);
     console.log((await FolderClaim.take(${JSON.stringify(folder)}, "other")) !== null);`;
