@@ -2,6 +2,7 @@ import { hash } from "node:crypto";
 import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
 import type { PlanArena } from "../kernel/memory/plan_arena.ts";
 import { type FinishedRow, finishedRow } from "../kernel/run/finished_rows.ts";
+import { initializeArena } from "../kernel/run/initialize_arena.ts";
 import type { RecurrentPlan } from "../kernel/run/recurrences.ts";
 import { kernelOperators, type Operator } from "../operator/definition.ts";
 import { operatorDigest } from "../operator/operator_digest.ts";
@@ -10,6 +11,7 @@ import { packOperator } from "../operator/transfer.ts";
 import type { CostModel } from "../plan/cost_model.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
+import { inSteps } from "../steps.ts";
 import { type FitSpec, type FittedPlan, fitPlan } from "./arenas/fit_plan.ts";
 import { suppressUnhandled } from "./awaiting.ts";
 import type { MemoryBudget } from "./memory/memory_budget.ts";
@@ -68,6 +70,8 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   readonly #order: CallOrder;
   /** Resolves when all blocks so far are submitted. */
   #submitted: Promise<void> = Promise.resolve();
+  /** Rows that ran before the last restart. */
+  #earlierRows = 0;
   readonly #releaseMemory: () => void;
 
   /** @throws ResourceError E401, with need and limit, if memory is short; E403, E404 as the pool. */
@@ -160,13 +164,23 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     const { blockRows, nodes } = this.plan;
     if (!this.#pool.hasMoreUrgent(this.#order)) return blockRows;
     const { nodeNs, next } = this.openPlan;
-    const measuredRows = Math.max(1, next.row);
+    const measuredRows = Math.max(1, this.#earlierRows + next.row);
     let rowNs = 1;
     for (const { id, costNs, partCount } of nodes) {
       const ns = nodeNs[id]! > 0 ? nodeNs[id]! / measuredRows : costNs / blockRows;
       rowNs = Math.max(rowNs, ns / partCount);
     }
     return Math.max(1, Math.min(blockRows, Math.floor(URGENT_PART_NS / rowNs)));
+  }
+
+  /** Goes back to the row before any history, once the blocks under way have ended; none may be run meanwhile. */
+  async restart(): Promise<void> {
+    await this.#submitted;
+    await this.openPlan.idle();
+    this.#earlierRows += this.openPlan.next.row;
+    this.openPlan.restart();
+    for (const { plan, kernels, memory } of this.arenas)
+      await inSteps(initializeArena(plan, kernels, memory));
   }
 
   /** Bytes of all arenas, and those of operator state. */

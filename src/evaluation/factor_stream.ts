@@ -1,7 +1,7 @@
 import type { Program } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import type { PanelBlock, PanelSource } from "../data/panel/panel_source.ts";
+import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
@@ -19,6 +19,11 @@ import type { WantedFactors } from "./wanted_factors.ts";
 export interface StreamOptions extends EvaluateOptions {
   /** Memory of whoever reads the blocks, in bytes by purpose. */
   readonly readerBytes?: Readonly<Record<string, number>>;
+}
+
+/** Panel rows `[first, end)`, computed from `start` on: `start <= first <= end`, and `end` not behind that of the call. */
+export interface RowsWithHistory extends RowRange {
+  readonly start: number;
 }
 
 interface StreamBuffers extends PlanBuffers {
@@ -41,6 +46,7 @@ export class FactorStream {
   readonly #call: PreparedCall;
   readonly #graph: ConditionalGraph;
   readonly #input: StagedInput;
+  #hasBegun = false;
 
   /** @throws as `Engine.stream`. */
   static async open(
@@ -76,24 +82,46 @@ export class FactorStream {
     this.#input = evaluation?.buffers.input ?? new StagedInput(call, BLOCK_ROWS_BEST, source.laneCount);
   }
 
+  /** The panel rows that the call's options name. */
+  get range(): RowRange {
+    return this.#call.range;
+  }
+
   /**
    * Runs the source's rows and yields those of the range, as views of buffers that the next block overwrites. Closes
    * everything that was opened, however it ends.
    */
-  async *blocks(): AsyncGenerator<FactorBlock, void, void> {
+  blocks(): AsyncGenerator<FactorBlock, void, void> {
+    return this.#blocksOf({ start: 0, ...this.range }, true);
+  }
+
+  /**
+   * The same for some rows, as if there were none before `start`. Closes nothing: other rows may follow, one call after the
+   * other. Where it fails or is aborted, the caller closes the stream.
+   */
+  rows(wanted: RowsWithHistory): AsyncGenerator<FactorBlock, void, void> {
+    return this.#blocksOf(wanted, false);
+  }
+
+  async *#blocksOf(
+    { start, first, end }: RowsWithHistory,
+    isWhole: boolean,
+  ): AsyncGenerator<FactorBlock, void, void> {
+    if (first === end && !isWhole) return;
     const { read: columns } = this.#call;
     const [fields, groups] = [broughtFields(columns.fields), columns.groups];
     const { signal, onProgress } = this.#options;
-    const { end } = this.#call.range;
     const { blockRows } = this.#input;
-    const read = this.#source.blocks({ fields, groups, blockRows, signal })[Symbol.asyncIterator]();
+    const rows = isWhole ? undefined : { first: start, end };
+    const read = this.#source.blocks({ fields, groups, blockRows, rows, signal })[Symbol.asyncIterator]();
     const readNext = () => suppressUnhandled(this.#budget.whileBusy(() => read.next()));
     const underWay: { readonly staged: StagedBlock; readonly running: Promise<void> }[] = [];
     // A caller that aborts may never request another block.
     const close = () => void this.evaluation?.close(signal?.reason);
-    signal?.addEventListener("abort", close);
+    if (isWhole) signal?.addEventListener("abort", close);
     try {
       let reading: Promise<IteratorResult<PanelBlock>> | null = readNext();
+      await this.#startAt(start);
       for (;;) {
         const oldest = underWay[0];
         // Blocks overlap: a block's space is reused once its results have been read.
@@ -106,16 +134,23 @@ export class FactorStream {
         } else if (oldest) {
           await oldest.running;
           underWay.shift();
-          onProgress?.(Math.min(end, oldest.staged.firstRow + oldest.staged.rowCount), end);
-          const results = this.#results(oldest.staged);
+          if (isWhole) onProgress?.(Math.min(end, oldest.staged.firstRow + oldest.staged.rowCount), end);
+          const results = this.#results(oldest.staged, { first, end });
           if (results) yield results;
         } else return;
       }
     } finally {
       signal?.removeEventListener("abort", close);
-      await this.close();
+      if (isWhole) await this.close();
       await read.return?.();
     }
+  }
+
+  /** The row of the next block, without any history. */
+  async #startAt(row: number): Promise<void> {
+    if (this.#hasBegun) await this.evaluation?.restart();
+    this.#hasBegun = true;
+    this.#input.startAt(row);
   }
 
   /** Releases the memory; for a stream whose blocks were not all read. May be called twice. */
@@ -136,8 +171,11 @@ export class FactorStream {
   }
 
   /** The rows of a block within the range; null if there are none. */
-  #results({ firstRow, rowCount, stagedRow, times, present }: StagedBlock): FactorBlock | null {
-    const { range, params, sets } = this.#call;
+  #results(
+    { firstRow, rowCount, stagedRow, times, present }: StagedBlock,
+    range: RowRange,
+  ): FactorBlock | null {
+    const { params, sets } = this.#call;
     const { laneCount } = this.#source;
     const first = Math.max(0, range.first - firstRow);
     const end = Math.min(rowCount, range.end - firstRow);

@@ -34,7 +34,7 @@ export class StagedInput {
   readonly #times: BigInt64Array;
   readonly #present: Uint8Array;
   #blockCount = 0;
-  #rowsStaged = 0;
+  #nextRow = 0;
 
   /** Bytes that it allocates. */
   static bytesOf(read: ColumnsRead, blockRows: number, laneCount: number): number {
@@ -62,13 +62,18 @@ export class StagedInput {
     return { fields: this.#fields, groups: this.#groups, params: this.#values };
   }
 
+  /** The next block is that of this panel row. */
+  startAt(row: number): void {
+    this.#nextRow = row;
+  }
+
   /** Copies a block over the one that came `OVERLAPPING_BLOCKS_MAX` before it. */
   stage(block: PanelBlock): StagedBlock {
     const { rowCount } = block;
-    const firstRow = this.#rowsStaged;
+    const firstRow = this.#nextRow;
     const stagedRow = (this.#blockCount % OVERLAPPING_BLOCKS_MAX) * this.blockRows;
     this.#blockCount++;
-    this.#rowsStaged += rowCount;
+    this.#nextRow += rowCount;
     const [cell, cellCount] = [stagedRow * this.#laneCount, rowCount * this.#laneCount];
     for (const [name, column] of this.#fields) {
       if (name === HAS_ROW) fillHasRow(column.subarray(cell, cell + cellCount), block.present);

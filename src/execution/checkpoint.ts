@@ -33,6 +33,8 @@ const PLAN_DIGEST_OFFSET = 32;
 const DIGEST_BYTES = 32;
 const CODE_DIGEST_OFFSET = PLAN_DIGEST_OFFSET + DIGEST_BYTES;
 const HEADER_BYTES = CODE_DIGEST_OFFSET + DIGEST_BYTES;
+/** The row of the last block where there is none. */
+const NO_BLOCK = -1;
 
 /**
  * Serialises the state of an open plan between two blocks, in pieces that follow each other: views of the arenas, which
@@ -48,7 +50,7 @@ export function packCheckpoint(
   header.setUint32(0, MAGIC, true);
   header.setUint32(4, VERSION, true);
   header.setFloat64(8, next.row, true);
-  header.setFloat64(16, next.lastBlockRow ?? -1, true);
+  header.setFloat64(16, next.lastBlockRow ?? NO_BLOCK, true);
   header.setUint32(24, next.generation, true);
   bytes.set(planDigest(data), PLAN_DIGEST_OFFSET);
   bytes.set(codeDigest(data), CODE_DIGEST_OFFSET);
@@ -101,9 +103,15 @@ export function unpackCheckpoint(bytes: Uint8Array, data: PlanData): Unpacked {
   const next: Position = {
     row: header.getFloat64(8, true),
     generation: header.getUint32(24, true),
-    lastBlockRow: lastBlockRow < 0 ? null : lastBlockRow,
+    lastBlockRow: lastBlockRow === NO_BLOCK ? null : lastBlockRow,
   };
   return { next, positions: new Float64Array(new Uint8Array(bytes.subarray(stateEnd, end)).buffer) };
+}
+
+/** Goes back to row 0: no part counts as having begun a block any more. */
+export function rewind(data: PlanData): Unpacked {
+  for (const arena of data.arenas) stampParts(arena, NO_BLOCK);
+  return { next: START, positions: new Float64Array(positionCount(data)) };
 }
 
 /** What `CatchUp` keeps of a plan that has conditions. */

@@ -77,6 +77,9 @@ export interface OpenPlan {
    */
   restore(checkpoint: Uint8Array): void;
 
+  /** Continues at row 0, as if nothing had run; no run may be under way. The caller prepares the arenas (`initializeArena`). */
+  restart(): void;
+
   /**
    * Ends runs that are under way; resolves when none of their parts runs any more, as `idle`. May be called twice.
    *

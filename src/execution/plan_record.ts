@@ -5,7 +5,7 @@ import { CatchUp, type NodeSelection, runsWhole } from "../plan/catch_up.ts";
 import { generationsOf } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import type { RunEnd } from "../schedule/events.ts";
-import { type Position, packCheckpoint, START, unpackCheckpoint } from "./checkpoint.ts";
+import { type Position, packCheckpoint, rewind, START, unpackCheckpoint } from "./checkpoint.ts";
 import type { BlockRunOptions, OpenPlan } from "./open_plan.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
 import {
@@ -190,12 +190,11 @@ export class PlanRecord implements OpenPlan {
   }
 
   restore(checkpoint: Uint8Array): void {
-    this.#expectIdle();
-    const { next, positions } = unpackCheckpoint(checkpoint, this.#data);
-    this.#catchUp?.restore(positions);
-    this.#settled = next;
-    this.#begunRow = next.lastBlockRow;
-    this.#wasInterrupted = false;
+    this.#continueFrom((data) => unpackCheckpoint(checkpoint, data));
+  }
+
+  restart(): void {
+    this.#continueFrom(rewind);
   }
 
   close(reason?: Error): Promise<void> {
@@ -209,13 +208,7 @@ export class PlanRecord implements OpenPlan {
 
   openMessage(): MainToScheduler {
     const { id: plan, nodeNs } = this;
-    return {
-      kind: "opened",
-      plan,
-      nodes: scheduledNodes(this.#data),
-      nodeNs,
-      marks: this.#marks.words,
-    };
+    return { kind: "opened", plan, nodes: scheduledNodes(this.#data), nodeNs, marks: this.#marks.words };
   }
 
   /** Keeps the first failure of a part of a run; the scheduler reports when the run has failed. */
@@ -365,6 +358,15 @@ export class PlanRecord implements OpenPlan {
     for (const { result } of this.#underWay) result.reject(this.refusal);
     const [first] = this.#underWay;
     if (first) this.#takeBack(first, this.refusal);
+  }
+
+  #continueFrom(place: typeof rewind): void {
+    this.#expectIdle();
+    const { next, positions } = place(this.#data);
+    this.#catchUp?.restore(positions);
+    this.#settled = next;
+    this.#begunRow = next.lastBlockRow;
+    this.#wasInterrupted = false;
   }
 
   async #close(reason = planClosed() as Error): Promise<void> {

@@ -1,6 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { DataError } from "../../src/errors.ts";
 import type { ExecutorPool, OpenPlan } from "../../src/execution/executor_pool.ts";
+import type { PlanArena } from "../../src/kernel/memory/plan_arena.ts";
 import { bitsOf, blockAt, dataOf, type SmallNodes, smallPlan } from "./small_plan.ts";
 import { withPool } from "./test_pool.ts";
 
@@ -51,6 +52,24 @@ describe("a checkpoint", () => {
       await open.run({ ...blockAt(2, 1), generation: 0 });
       const [x0, x1, x2] = [0, 3, 6].map((cell) => fields.get("x")![cell]!);
       expect(results[0]![6]).toBe(2 * (x0! + x1! + x2!));
+    });
+  });
+
+  test("is not needed to begin again at row 0", async () => {
+    await withPool({ threads: 1 }, async ({ pool }) => {
+      const { arenas, ...rest } = data();
+      const open = await pool.open({ arenas, ...rest });
+      open.restore(await checkpointAfterThree(pool));
+      const [{ kernels, memory }] = arenas as [PlanArena];
+      const stamps = new Int32Array(memory.buffer, kernels.stampByteOffset, 3);
+      expect([...stamps]).toEqual([3, 3, 3]);
+      open.restart();
+      expect([...stamps]).toEqual([0, 0, 0]);
+      expect(open.next).toEqual({ row: 0, generation: 0, lastBlockRow: null });
+      const running = open.run(blockAt(0, 1));
+      expect(() => open.restart()).toThrow("a run of the plan is under way");
+      await running;
+      expect(open.next).toEqual({ row: 1, generation: 1, lastBlockRow: 0 });
     });
   });
 
