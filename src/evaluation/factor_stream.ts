@@ -1,4 +1,4 @@
-import type { Program } from "../compile.ts";
+import type { EvaluableProgram } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_source.ts";
@@ -52,7 +52,7 @@ export class FactorStream {
   static async open(
     host: EngineHost,
     registry: Registry,
-    program: Program,
+    program: EvaluableProgram,
     source: PanelSource,
     options: StreamOptions,
   ): Promise<FactorStream> {
@@ -200,7 +200,7 @@ export class FactorStream {
 async function openEvaluation(
   host: EngineHost,
   registry: Registry,
-  { operators, disabledPasses }: Program,
+  { operators, disabledPasses }: EvaluableProgram,
   { laneCount }: PanelSource,
   call: PreparedCall & { readonly order: CallOrder },
   dag: Dag,
