@@ -15,6 +15,7 @@ import sys
 import threading
 import time
 import traceback
+import uuid
 from collections.abc import Awaitable, Callable, Sequence
 from contextlib import suppress
 from typing import Any
@@ -26,8 +27,8 @@ from distributed import Future
 import cluster_job
 import executor_memory
 import executor_pool
-import hang_watch
 import node_executor
+import panel_copy
 import scheduler_reports
 import stdio_frames
 import task_faults
@@ -36,12 +37,12 @@ from cluster_job import JOB_PREFIX, ClusterJob
 from connection import CONNECT_SECONDS, STATUS_SECONDS, Connection
 from dask_graph import graph_of, missing_worker, order_of, restriction_text, restrictions, task_name
 from executor_pool import POOL_PREFIX, ExecutorPool
-from preparation import Preparation
+from panel_copy import PANEL_PREFIX, piece_key
 from scheduler_watch import SchedulerWatch, nannies_of
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
 
-PROTOCOL_VERSION = 6
+PROTOCOL_VERSION = 7
 CLOSE_SECONDS = 2.0
 
 Answer = tuple[Record, Sequence[Any]]
@@ -51,8 +52,8 @@ for module in (
     cluster_job,
     executor_memory,
     executor_pool,
-    hang_watch,
     node_executor,
+    panel_copy,
     scheduler_reports,
     stdio_frames,
     task_faults,
@@ -73,8 +74,9 @@ class Bridge:
         self.cancelled: set[str] = set()
         self.watch = SchedulerWatch(self.connection, self.futures, self.send)
         self.pool = ""
-        self.jobs: dict[str, str] = {}
-        self.pieces: dict[str, Future] = {}
+        # By digest, as the pieces of their panels.
+        self.jobs: dict[str, ClusterJob] = {}
+        self.pieces: dict[str, list[Future]] = {}
 
     async def send(self, record: Record, buffers: Sequence[Any] = ()) -> None:
         async with self.write_lock:
@@ -134,52 +136,60 @@ class Bridge:
 
     async def on_install(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Brings the bundle to every worker, also to those that join later."""
-        until = time.monotonic() + request["seconds"]
         client = self.connection.client
         bundle = worker_plugin.BUNDLE_PREFIX + request["digest"][:16]
         self.pool = f"{POOL_PREFIX}{client.id}-{bundle}"
         # The pool comes first: the next client removes bundles that no pool uses.
-        entry, node, hello, hang = (request[name] for name in ("entry", "node", "hello", "hang"))
+        entry, node, hello = (request[name] for name in ("entry", "node", "hello"))
         self.watch.pool = self.pool
-        await self.connection.register(ExecutorPool(self.pool, bundle, entry, node, hello, hang))
-        prefixes = [POOL_PREFIX, JOB_PREFIX]
-        stale = await client.run_on_scheduler(
-            scheduler_reports.stale_plugins, prefixes, worker_plugin.BUNDLE_PREFIX
-        )
-        for name in stale:
+        await self.connection.register(ExecutorPool(self.pool, bundle, entry, node, hello))
+        question = (scheduler_reports.stale_plugins, [POOL_PREFIX, JOB_PREFIX], worker_plugin.BUNDLE_PREFIX)
+        for name in await client.run_on_scheduler(*question):
             # Another client may remove it at the same time.
             with suppress(Exception):
                 await self.connection.unregister(name)
         if not await client.run_on_scheduler(scheduler_reports.has_plugin, bundle):
             await self.connection.register(worker_plugin.Bundle(bundle, request["digest"], bytes(buffers[0])))
-        await self.prepare(until)
         self.connection.waking = None
         return {}, ()
 
-    async def prepare(self, until: float) -> None:
-        """Waits until all suitable workers are ready, except those that end or stay silent; at least one must be."""
-        connection = self.connection
-        preparation = Preparation(connection.client, self.pool, connection.silent_seconds)
-        while True:
-            workers = (await connection.report())["workers"]
-            fitting = [each for each in workers if scheduler_reports.fits(each, connection.wanted)] or workers
-            if preparation.is_over(fitting):
-                return
-            if time.monotonic() > until:
-                raise coded("E631", preparation.reasons(fitting))
-            if len(workers) == 0:
-                connection.request_worker()
-            await asyncio.sleep(STATUS_SECONDS)
-
     async def on_addJob(self, request: Record, buffers: list[bytearray]) -> Answer:
-        digest = request["job"]
-        name = self.job_name(digest)
-        await self.connection.register(ClusterJob(name, self.pool, digest, bytes(buffers[0])))
-        self.jobs[digest] = name
+        """Brings a job to every worker; says whether all see the file of the panel."""
+        digest, panel = request["job"], request["panel"]
+        if panel is not None:
+            # Dask may forget pieces of an earlier job after those of the next one came, so their keys differ.
+            panel["pieces"] = f"{PANEL_PREFIX}{panel['digest'][:16]}-{uuid.uuid4().hex[:8]}"
+        job = ClusterJob(self.job_name(digest), self.pool, digest, bytes(buffers[0]), panel)
+        await self.connection.register(job)
+        self.jobs[digest] = job
+        return {"isPanelSeen": panel is None or await self.is_seen(panel)}, ()
+
+    async def is_seen(self, panel: Record) -> bool:
+        """Whether all workers see the file of the panel; False if one does not say so soon."""
+        connection = self.connection
+        workers = connection.responsive((await connection.report())["workers"])
+        asking = connection.client.run(panel_copy.sees_panel, panel, workers=workers, on_error="ignore")
+        try:
+            seen = await asyncio.wait_for(asking, connection.silent_seconds)
+        except asyncio.TimeoutError:
+            return False
+        return len(seen) > 0 and all(seen.values())
+
+    async def on_put(self, request: Record, buffers: list[bytearray]) -> Answer:
+        """Puts a piece of the panel of a job on a worker, until the job is removed."""
+        panel = self.jobs[request["job"]].panel
+        assert panel is not None
+        # The cluster may have no worker by now, or be about to end its last one.
+        if self.connection.waking is None:
+            self.connection.request_worker()
+        key, direct = piece_key(panel, request["index"]), self.connection.is_direct
+        scattered = await self.connection.client.scatter({key: buffers.pop()}, direct=direct, hash=False)
+        self.pieces.setdefault(request["job"], []).append(scattered[key])
         return {}, ()
 
     async def on_removeJob(self, request: Record, _: list[bytearray]) -> Answer:
-        await self.connection.unregister(self.jobs.pop(request["job"]))
+        self.pieces.pop(request["job"], None)
+        await self.connection.unregister(self.jobs.pop(request["job"]).name)
         return {}, ()
 
     async def on_claimName(self, request: Record, _: list[bytearray]) -> Answer:
@@ -193,7 +203,7 @@ class Bridge:
         return {}, ()
 
     async def on_submit(self, request: Record, buffers: list[bytearray]) -> Answer:
-        """Submits the graph in the buffer; its results are gathered one by one."""
+        """Submits the graph in the buffer; its results are gathered one by one, or released."""
         connection = self.connection
         graph = json.loads(buffers[0])
         del buffers[:]
@@ -203,14 +213,11 @@ class Bridge:
         if missing is not None:
             raise coded("E622", missing, ", ".join(sorted(worker["address"] for worker in workers)))
         connection.wanted, connection.restriction = restrictions(graph, workers), restriction_text(graph)
-        responsive = sorted(connection.responsive(workers))
-        layers = graph_of(graph, self.jobs[request["job"]], self.pieces, connection.wanted, responsive)
+        layers = graph_of(graph, self.jobs[request["job"]].name, self.futures, connection.wanted)
         futures = connection.client.get_in_order(layers, results, order_of(graph))
         self.watch.count_tasks(graph["tasks"])
         self.futures.update(zip(results, futures))
         self.cancelled.difference_update(results)
-        # From now on the tasks hold them as long as they need them.
-        self.pieces.clear()
         connection.waking = None
         return {}, ()
 
@@ -219,46 +226,34 @@ class Bridge:
         name = task_name(request["key"])
         if name in self.cancelled:
             raise coded("cancelled")
-        future = self.futures[name]
-        await wait_until_done(future)
-        is_known = request["isEmpty"] and future.status == "finished"
-        value = None if is_known else await self.gather(future)
+        value = await self.gather(self.futures[name])
         self.futures.pop(name, None)
-        return {}, value or ()
+        return {}, value
 
     async def gather(self, future: Future) -> Any:
         """The value of a future. Some versions of Dask raise KeyError("data") while its worker is short of memory."""
         while True:
             try:
-                return await self.connection.client.gather(future)
+                return await self.connection.client.gather(future, direct=self.connection.is_direct)
             except KeyError as error:
                 if error.args != ("data",) or future.status != "finished":
                     raise
                 await asyncio.sleep(STATUS_SECONDS)
+
+    async def on_release(self, request: Record, _: list[bytearray]) -> Answer:
+        """Forgets results that nobody will gather."""
+        for key in request["keys"]:
+            self.futures.pop(task_name(key), None)
+        return {}, ()
 
     async def on_cancel(self, _request: Record, _: list[bytearray]) -> Answer:
         """Cancels everything that was submitted and not gathered."""
         self.cancelled.update(self.futures)
         futures = list(self.futures.values())
         self.futures.clear()
-        self.pieces.clear()
         self.connection.waking = None
         if len(futures) > 0:
             await self.connection.client.cancel(futures)
-        return {}, ()
-
-    async def on_put(self, request: Record, buffers: list[bytearray]) -> Answer:
-        """Puts lists of buffers on workers: `counts` says how many buffers each key has."""
-        pieces: dict[str, list[bytearray]] = {}
-        first = 0
-        for key, count in zip(request["keys"], request["counts"]):
-            pieces[task_name(key)] = buffers[first : first + count]
-            first += count
-        del buffers[:]
-        # The cluster may have no worker by now, or be about to end its last one.
-        if self.connection.waking is None:
-            self.connection.request_worker()
-        self.pieces.update(await self.connection.client.scatter(pieces))
         return {}, ()
 
     async def on_workers(self, request: Record, _: list[bytearray]) -> Answer:
@@ -289,9 +284,8 @@ class Bridge:
     async def probe(self, worker: Record, request: Record) -> Record:
         known = {name: worker[name] for name in ("name", "address", "memoryLimitBytes")}
         address, seconds = worker["address"], request["seconds"]
-        asking = self.connection.client.run(
-            worker_plugin.probe, self.pool, request["folder"], seconds, workers=[address]
-        )
+        question = (worker_plugin.probe, self.pool, request["folder"], seconds)
+        asking = self.connection.client.run(*question, workers=[address])
         try:
             answer = (await asyncio.wait_for(asking, seconds))[address]
         except Exception as error:
@@ -309,17 +303,9 @@ class Bridge:
             return
         # Tasks that are still wanted would wait on their workers for the jobs.
         await self.on_cancel({}, [])
-        for name in [*self.jobs.values(), *([self.pool] if self.pool else [])]:
+        for name in [*(job.name for job in self.jobs.values()), *([self.pool] if self.pool else [])]:
             await self.connection.unregister(name)
         await self.connection.client.close()
-
-
-async def wait_until_done(future: Future) -> None:
-    """Waits until a future has ended in any way; distributed.wait works with the default client only."""
-    loop = asyncio.get_running_loop()
-    done = asyncio.Event()
-    future.add_done_callback(lambda _: loop.call_soon_threadsafe(done.set))
-    await done.wait()
 
 
 def read_requests(loop: asyncio.AbstractEventLoop, requests: asyncio.Queue[Any]) -> None:

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 import threading
 from collections import deque
-from collections.abc import Sequence
+from collections.abc import Callable
 from typing import Any
 
 from distributed import WorkerPlugin
 
+from panel_copy import PanelCopy, sees_folder
 from stdio_frames import Buffer, Record
 
 JOB_PREFIX = "factorloom-job-"
@@ -27,7 +28,6 @@ COUNTERS = (
     "executorRestarts",
     "deadlineKills",
     "memoryKills",
-    "hangKills",
 )
 # The most that was seen while a job was under way: of the worker's own process, of its executors together.
 PEAKS = ("workerBytesMax", "executorBytesMax")
@@ -57,31 +57,37 @@ class ClusterJob(WorkerPlugin):
 
     is_set_up = False
 
-    def __init__(self, name: str, pool: str, digest: str, data: bytes) -> None:
+    def __init__(self, name: str, pool: str, digest: str, data: bytes, panel: Record | None) -> None:
         self.name = name
         self.pool = pool
         self.digest = digest
         self.data = data
+        # The panel that the client brings, if it does.
+        self.panel = panel
 
     def setup(self, worker: Any) -> None:
         self.worker = worker
+        self._copy = None if self.panel is None else PanelCopy(worker, self.panel)
+        self._sees_client: bool | None = None
         pool = worker.plugins.get(self.pool)
         if pool is not None:
             pool.reset_stats(self.name)
         self.is_set_up = True
 
     def teardown(self, worker: Any) -> None:
-        """Ends the executors with the last job: idle ones hold some 190 MB each."""
+        """Gives up the panel. Ends the executors with the last job: idle ones hold some 190 MB each."""
+        if self._copy is not None:
+            self._copy.close()
         pool = worker.plugins.get(self.pool)
         if pool is not None and len(jobs_of(worker, self.pool)) == 0:
             pool.end_executors()
 
-    def run(self, spec: Record, values: Sequence[Any]) -> list[Buffer]:
+    def run(self, spec: Record) -> list[Buffer]:
         """The buffers of a task; an output has its counts, as JSON, in one more buffer at the end."""
         key = self.worker.get_current_task()
         pool = self.worker.plugins[self.pool]
-        buffers = [value_at(path, values) for path in spec["buffers"]]
-        report, received = pool.run(key, self, spec["task"], buffers, spec["deadlineSeconds"])
+        panel = self._panel_path(lambda: pool.reschedule_unwanted(key))
+        report, received = pool.run(key, self, spec["task"], spec["deadlineSeconds"], panel)
         counts = report.pop("counts", None)
         stats = pool.stats_for(self)
         stats.count(tasks=1, bytesRead=report["bytesRead"], bytesWritten=report["bytesWritten"])
@@ -90,15 +96,15 @@ class ClusterJob(WorkerPlugin):
             received.append(bytearray(json.dumps(counts).encode()))
         return list(received)
 
+    def _panel_path(self, look: Callable[[], None]) -> str | None:
+        """Where this worker reads the panel that the client brings; None if it brings none."""
+        if self.panel is None or self._copy is None:
+            return None
+        if self._sees_client is None:
+            self._sees_client = sees_folder(self.panel)
+        return self.panel["path"] if self._sees_client else self._copy.take(look)
+
 
 def jobs_of(worker: Any, pool: str) -> list[ClusterJob]:
     jobs = [plugin for name, plugin in list(worker.plugins.items()) if name.startswith(JOB_PREFIX)]
     return [job for job in jobs if job.pool == pool]
-
-
-def value_at(path: Sequence[int], values: Sequence[Any]) -> Any:
-    """The value at a BufferPath of `protocol.ts`."""
-    found: Any = values
-    for index in path:
-        found = found[index]
-    return found

@@ -23,6 +23,8 @@ CONNECT_SECONDS = 5.0
 # Workers send heartbeats every half second, in the largest clusters every five.
 SILENT_SECONDS_MIN = 2.0
 SILENT_SECONDS_MAX = 10.0
+# A worker that this host can connect to answers at once.
+DIRECT_SECONDS_MAX = 2.0
 
 
 class Connection:
@@ -35,6 +37,8 @@ class Connection:
         # Where tasks may run, and the same in the user's words.
         self.wanted: Record = {}
         self.restriction = ""
+        # Whether values come from workers directly: firewalls may allow the scheduler only.
+        self.is_direct = False
         self._client: OrderingClient | None = None
         # The empty task of `request_worker`.
         self.waking: Future | None = None
@@ -66,6 +70,8 @@ class Connection:
             self.request_worker()
             await asyncio.sleep(STATUS_SECONDS)
             report = await self.report()
+        responsive = self.responsive(report["workers"])
+        self.is_direct = len(responsive) > 0 and await self._reaches(responsive[0])
         return report
 
     async def report(self) -> Record:
@@ -74,11 +80,18 @@ class Connection:
     def request_worker(self) -> None:
         """Submits an empty task: clusters that grow and shrink start workers for tasks, not for clients."""
         if self.waking is None or self.waking.done():
-            self.waking = self.client.submit(worker_plugin.barrier, pure=False, **self.wanted)
+            self.waking = self.client.submit(worker_plugin.wake, pure=False, **self.wanted)
 
     def responsive(self, workers: list[Record]) -> list[str]:
         """Addresses of the workers whose last heartbeat is recent."""
         return [worker["address"] for worker in workers if worker["silentSeconds"] < self.silent_seconds]
+
+    async def _reaches(self, worker: str) -> bool:
+        try:
+            await asyncio.wait_for(self.client.rpc(worker).identity(), DIRECT_SECONDS_MAX)
+        except (OSError, asyncio.TimeoutError):
+            return False
+        return True
 
     async def has_scheduler(self) -> bool:
         try:

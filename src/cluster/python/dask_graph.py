@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import dask
@@ -14,7 +14,7 @@ import worker_plugin
 from stdio_frames import Record
 
 # Newer versions of Dask pickle a graph as a whole, and by value only functions of the main module.
-for function in (worker_plugin.run, worker_plugin.barrier, worker_plugin.merge, worker_plugin.pick):
+for function in (worker_plugin.run, worker_plugin.pick, worker_plugin.wake):
     function.__module__ = "__main__"
 
 
@@ -24,29 +24,15 @@ def task_name(key: Sequence[Any]) -> str:
     return "('" + group + "', " + ", ".join(map(str, indices)) + ")"
 
 
-def graph_of(
-    graph: Record, job: str, pieces: dict[str, Future], wanted: Record, workers: Sequence[str]
-) -> HighLevelGraph:
-    """The tasks of a job, by name; dependencies on pieces are replaced by their futures.
+def graph_of(graph: Record, job: str, futures: Mapping[str, Future], wanted: Record) -> HighLevelGraph:
+    """The tasks of a job, by name; results of earlier graphs, on which they depend, are replaced by their futures.
 
-    `wanted`: the `restrictions` of the graph. `workers`: addresses of those that other tasks may prefer.
+    `wanted`: the `restrictions` of the graph.
     """
-    tasks = {task_name(task["key"]): task for task in graph["tasks"]}
-    layer = {name: work_of(task, job, pieces) for name, task in tasks.items()}
+    layer = {task_name(task["key"]): work_of(task, job, futures) for task in graph["tasks"]}
     resources, allowed = wanted["resources"] or {}, wanted["workers"]
-    is_restricted = len(resources) > 0 or allowed is not None
-    # Where a preferred worker lacks a resource or has gone, Dask takes any other one, also without the resource.
-    preferred = {
-        name: [workers[int(task["preferredWorker"] * len(workers))]]
-        for name, task in tasks.items()
-        if task["preferredWorker"] is not None and len(workers) > 0 and not is_restricted
-    }
-    with dask.annotate(
-        priority=graph.get("priority", 0),
-        resources=lambda _: resources,
-        workers=lambda name: preferred.get(name, allowed),
-        allow_other_workers=lambda name: name in preferred,
-    ):
+    priority = graph.get("priority", 0)
+    with dask.annotate(priority=priority, resources=lambda _: resources, workers=lambda _: allowed):
         return HighLevelGraph.from_collections("factorloom", layer, dependencies=())
 
 
@@ -55,24 +41,15 @@ def order_of(graph: Record) -> dict[str, float]:
     return {task_name(task["key"]): -task["urgency"] for task in graph["tasks"]}
 
 
-def work_of(task: Record, job: str, pieces: dict[str, Future]) -> tuple[Any, ...]:
+def work_of(task: Record, job: str, futures: Mapping[str, Future]) -> tuple[Any, ...]:
     """A task as Dask's tuple: a function, then its arguments."""
     names = [task_name(key) for key in task["dependencies"]]
-    values = [pieces.get(name, name) for name in names]
+    values = [futures.get(name, name) for name in names]
     work = task["work"]
-    if work["kind"] == "run":
-        spec = {
-            "job": job,
-            "task": work["task"],
-            "buffers": work["buffers"],
-            "deadlineSeconds": task["deadlineSeconds"],
-        }
-        return (worker_plugin.run, json.dumps(spec, separators=(",", ":")).encode(), *values)
-    if work["kind"] == "merge":
-        return (worker_plugin.merge, work["from"], work["to"], *values)
     if work["kind"] == "pick":
         return (worker_plugin.pick, work["index"], *values)
-    return (worker_plugin.barrier, *values)
+    spec = {"job": job, "task": work["task"], "deadlineSeconds": task["deadlineSeconds"]}
+    return (worker_plugin.run, json.dumps(spec, separators=(",", ":")).encode(), *values)
 
 
 def missing_worker(graph: Record, workers: Sequence[Record]) -> str | None:

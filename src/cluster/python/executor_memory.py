@@ -54,14 +54,19 @@ def resident_bytes(pid: int) -> int:
         return 0
 
 
+def limit_of(worker: Any) -> int:
+    """The memory limit of a worker in bytes; 0 for none."""
+    manager = worker.memory_manager
+    return 0 if manager is None else int(manager.memory_limit or 0)
+
+
 class WorkerMemory:
     """What a worker and the executors of all its pools take, and its limit; 0 for none."""
 
     def __init__(self, worker: Any, executors: Sequence[Executor]) -> None:
         self.worker_bytes = resident_bytes(os.getpid())
         self.by_executor = {executor: resident_bytes(executor.pid) for executor in executors}
-        manager = worker.memory_manager
-        self.limit: int = 0 if manager is None else manager.memory_limit or 0
+        self.limit = limit_of(worker)
 
     @property
     def total(self) -> int:

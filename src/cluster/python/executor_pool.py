@@ -6,16 +6,15 @@ import logging
 import os
 import threading
 import time
-from collections.abc import Sequence
 from typing import Any
 
 from distributed import Reschedule, WorkerPlugin
 
-import hang_watch
 from cluster_job import ClusterJob, JobStats, jobs_of
-from executor_memory import METRIC, Room, WorkerMemory, WrongShare, shares_from_environment
+from executor_memory import METRIC, Room, WorkerMemory, WrongShare, limit_of, shares_from_environment
 from node_executor import Executor, ExecutorEnded, node_path
-from stdio_frames import Buffer, Record
+from scheduler_reports import HANG_TOPIC
+from stdio_frames import Frame, Record
 from task_faults import coded, raise_fault
 
 # To load or release a job.
@@ -38,16 +37,12 @@ class ExecutorPool(WorkerPlugin):
 
     is_set_up = False
 
-    def __init__(
-        self, name: str, bundle: str, entry: str, node: str | None, hello: Record, hang: Record | None
-    ) -> None:
+    def __init__(self, name: str, bundle: str, entry: str, node: str | None, hello: Record) -> None:
         self.name = name
         self.bundle = bundle
         self.entry = entry
         self.node = node
         self.expected = hello
-        # A HangWatchRecord; None: nothing is watched.
-        self.hang = hang
 
     def setup(self, worker: Any) -> None:
         self.worker = worker
@@ -125,22 +120,21 @@ class ExecutorPool(WorkerPlugin):
         """The statistics of a job; None if it ran nothing here."""
         return self._stats.get(job)
 
-    def run(
-        self, key: Any, job: ClusterJob | None, task: Record, buffers: Sequence[Buffer], seconds: float
-    ) -> tuple[Record, list[bytearray]]:
-        """Runs a task; returns its report and buffers.
+    def run(self, key: Any, job: ClusterJob | None, task: Record, seconds: float, panel: str | None = None) -> Frame:
+        """Runs a task, with the path of the panel; returns its report and buffers.
 
         If the executor ends or misses its deadline, another one runs the task once more; a fault that it reports is final.
         """
         self.prepare()
+        record = {"kind": "run", "job": "" if job is None else job.digest, "task": task, "panel": panel}
         is_alone = False
         with self._slots:
             for is_last in (False, True):
-                with self._room.for_task(is_alone, lambda: self._reschedule_unwanted(key)):
+                with self._room.for_task(is_alone, lambda: self.reschedule_unwanted(key)):
                     executor = self._take(key, job)
                     try:
                         self._load(executor, job)
-                        answer, received = self._run_once(executor, job, task, buffers, seconds)
+                        answer, received = self._run_once(executor, key, job, record, seconds)
                         # The watch does not see short tasks.
                         self._note_peaks(WorkerMemory(self.worker, executors_of(self.worker)))
                     except ExecutorEnded:
@@ -167,20 +161,23 @@ class ExecutorPool(WorkerPlugin):
         with self._lock:
             return [executor for executor, _ in self._executors.values()]
 
-    def _run_once(
-        self, executor: Executor, job: ClusterJob | None, task: Record, buffers: Sequence[Buffer], seconds: float
-    ) -> tuple[Record, list[bytearray]]:
-        digest = "" if job is None else job.digest
+    def _run_once(self, executor: Executor, key: Any, job: ClusterJob | None, record: Record, seconds: float) -> Frame:
         stats = self.stats_for(job)
         before = time.perf_counter(), executor.bytes_sent, executor.bytes_received
         try:
-            return executor.ask({"kind": "run", "job": digest, "task": task}, buffers, seconds)
+            return executor.ask(record, (), seconds, lambda hang: self._note_hang(executor, key, hang))
         finally:
             stats.count(
                 seconds=time.perf_counter() - before[0],
                 bytesSent=executor.bytes_sent - before[1],
                 bytesReceived=executor.bytes_received - before[2],
             )
+
+    def _note_hang(self, executor: Executor, key: Any, hang: Record) -> None:
+        logger.warning("executor %d hangs in %s of %s", executor.index, ", ".join(hang["operators"]), key)
+        # The scheduler adds the address of the worker.
+        event = {**hang, "pool": self.name, "executor": executor.index, "key": str(key)}
+        self.worker.log_event(HANG_TOPIC, event)
 
     def _take(self, key: Any, job: ClusterJob | None) -> Executor:
         """A free executor, or a new one, for the task `key`."""
@@ -202,8 +199,13 @@ class ExecutorPool(WorkerPlugin):
     def _start(self, key: Any, stats: JobStats) -> Executor:
         assert self._command is not None
         index = next(number for number in range(len(self._executors) + 1) if number not in self._executors)
+        variables = {
+            # The name of the worker in error messages, and the memory of an executor in bytes.
+            "FACTORLOOM_WORKER": f"{self.worker.name} ({self.worker.address})",
+            "FACTORLOOM_WORKER_MEMORY": str(limit_of(self.worker) // self.worker.state.nthreads),
+        }
         try:
-            executor = Executor(index, self._command, f"{self.worker.name} ({self.worker.address})")
+            executor = Executor(index, self._command, variables)
         except OSError as error:
             raise coded("E605", self.worker.address, str(error)) from error
         self._executors[index] = (executor, key)
@@ -239,21 +241,12 @@ class ExecutorPool(WorkerPlugin):
             # Dask forgets a cancelled task, or runs it again if it was requested meanwhile.
             raise Reschedule()
         is_silent, is_large = executor.killed_for == "deadline", executor.killed_for == "memory"
-        is_stuck = executor.killed_for == "hang"
-        reasons = {"deadline": "kept silent", "memory": "took too much memory", "hang": "hung"}
+        reasons = {"deadline": "kept silent", "memory": "took too much memory"}
         what = reasons.get(executor.killed_for or "", "ended")
         logger.warning("executor %d %s in %s", executor.index, what, key)
-        self.stats_for(job).count(
-            executorRestarts=1,
-            deadlineKills=int(is_silent),
-            memoryKills=int(is_large),
-            hangKills=int(is_stuck),
-        )
+        self.stats_for(job).count(executorRestarts=1, deadlineKills=int(is_silent), memoryKills=int(is_large))
         if is_last and is_silent:
             raise coded("E613", str(key), self.worker.address, seconds)
-        if is_last and is_stuck:
-            hang = executor.hang_at_kill
-            raise coded("E636", str(key), self.worker.address, ", ".join(hang["operators"]), hang["seconds"])
         if is_last and is_large:
             raise coded("E634", str(key), self.worker.address, *executor.memory_at_kill)
         if is_last:
@@ -274,7 +267,7 @@ class ExecutorPool(WorkerPlugin):
             self._executors.pop(executor.index, None)
         executor.end()
 
-    def _reschedule_unwanted(self, key: Any) -> None:
+    def reschedule_unwanted(self, key: Any) -> None:
         if self._closed.is_set() or (key is not None and self._is_unwanted(key)):
             raise Reschedule()
 
@@ -287,7 +280,6 @@ class ExecutorPool(WorkerPlugin):
             now = time.monotonic()
             with self._lock:
                 executors = [executor for executor, _ in self._executors.values()]
-                busy = [(executor, key) for executor, key in self._executors.values() if executor not in self._free]
                 idle = [executor for executor in self._free if now - executor.idle_since > IDLE_SECONDS_MAX]
                 for executor in idle:
                     self._free.remove(executor)
@@ -296,21 +288,7 @@ class ExecutorPool(WorkerPlugin):
                 executor.end()
             for executor in executors:
                 executor.kill("deadline", after=now)
-            for executor, key in busy:
-                self._watch_hang(executor, key, now)
             self._watch_memory()
-
-    def _watch_hang(self, executor: Executor, key: Any, now: float) -> None:
-        hang = None if self.hang is None else executor.stamps.hang(self.hang, now)
-        if self.hang is None or hang is None:
-            return
-        is_replaced = self.hang["replaces"]
-        logger.warning("executor %d hangs in %s of %s", executor.index, ", ".join(hang["operators"]), key)
-        facts = {"pool": self.name, "executor": executor.index, "key": str(key), "isReplaced": is_replaced}
-        self.worker.log_event(hang_watch.TOPIC, {**hang, **facts})
-        if is_replaced:
-            executor.hang_at_kill = hang
-            executor.kill("hang")
 
     def _watch_memory(self) -> None:
         if self._command is None:

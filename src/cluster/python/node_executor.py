@@ -10,11 +10,10 @@ import subprocess
 import threading
 import time
 from collections import deque
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
-from hang_watch import VARIABLE, StampFile
-from stdio_frames import Buffer, Record, read_frame, write_frame
+from stdio_frames import Buffer, Frame, Record, read_frame, write_frame
 from task_faults import coded
 
 NODE_VERSION_MIN = 24
@@ -25,6 +24,8 @@ LAST_LINES_MAX = 40
 # Larger pipes wake the other side less often; Linux allows every user 1 MiB.
 PIPE_BYTES = 1 << 20
 SET_PIPE_BYTES = 1031
+
+OnHang = Callable[[Record], None]
 
 logger = logging.getLogger("distributed.factorloom")
 
@@ -39,9 +40,7 @@ def find_node(command: str) -> tuple[str | None, str | None]:
     if path is None:
         return None, None
     try:
-        answer = subprocess.run(
-            [path, "--version"], capture_output=True, timeout=NODE_VERSION_SECONDS_MAX, text=True
-        )
+        answer = subprocess.run([path, "--version"], capture_output=True, timeout=NODE_VERSION_SECONDS_MAX, text=True)
     except (OSError, ValueError, subprocess.SubprocessError):
         return path, None
     version = answer.stdout.strip().removeprefix("v")
@@ -66,12 +65,11 @@ def node_path(wanted: str | None, worker: str) -> str:
 class Executor:
     """A Node process, used by one thread at a time; any thread may call `kill`."""
 
-    def __init__(self, index: int, command: list[str], worker: str) -> None:
+    def __init__(self, index: int, command: list[str], variables: Mapping[str, str]) -> None:
         # The nanny sets MALLOC_TRIM_THRESHOLD_ for Python: with it, Node returns memory after every tile and faults
         # every page in again for the next one (measured: 9.4 s instead of 5.4 s).
         environment = {name: value for name, value in os.environ.items() if not name.startswith("MALLOC_")}
-        # The name of the worker in error messages.
-        environment["FACTORLOOM_WORKER"] = worker
+        environment.update(variables)
         self.index = index
         self.is_greeted = False
         self.idle_since = 0.0
@@ -79,20 +77,13 @@ class Executor:
         self.killed_for: str | None = None
         # If it was killed for memory: its own, that of the worker with all executors, and the limit.
         self.memory_at_kill = (0, 0, 0)
-        self.stamps = StampFile()
-        # If it was killed because an operator hung: what that was.
-        self.hang_at_kill: Record = {}
         self.bytes_sent = 0
         self.bytes_received = 0
         self.last_lines: deque[str] = deque(maxlen=LAST_LINES_MAX)
         self._lock = threading.Lock()
         self._deadline: float | None = None
-        environment[VARIABLE] = str(self.stamps.descriptor)
         pipe = subprocess.PIPE
-        inherited = (self.stamps.descriptor,)
-        self.process = subprocess.Popen(
-            command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, env=environment, pass_fds=inherited
-        )
+        self.process = subprocess.Popen(command, bufsize=0, stdin=pipe, stdout=pipe, stderr=pipe, env=environment)
         assert self.process.stdin and self.process.stdout and self.process.stderr
         self._stdin, self._stdout = self.process.stdin.fileno(), self.process.stdout.fileno()
         self._enlarge_pipes()
@@ -106,14 +97,18 @@ class Executor:
     def hello(self) -> Record:
         return self._within(HELLO_SECONDS_MAX, lambda: read_frame(self._stdout))[0]
 
-    def ask(
-        self, record: Record, buffers: Sequence[Buffer], seconds: float
-    ) -> tuple[Record, list[bytearray]]:
-        """The answer to a record. Raises ExecutorEnded when none comes within `seconds`."""
+    def ask(self, record: Record, buffers: Sequence[Buffer], seconds: float, on_hang: OnHang = lambda _: None) -> Frame:
+        """The answer to a record. Raises ExecutorEnded when none comes within `seconds`.
 
-        def exchange() -> tuple[Record, list[bytearray]]:
+        `on_hang` takes what the executor says meanwhile of an operator that hangs.
+        """
+
+        def exchange() -> Frame:
             self.bytes_sent += write_frame(self._stdin, record, buffers)
             answer, received = read_frame(self._stdout)
+            while answer["kind"] == "hang":
+                on_hang(answer)
+                answer, received = read_frame(self._stdout)
             self.bytes_received += sum(map(len, received))
             return answer, received
 
@@ -133,7 +128,6 @@ class Executor:
         self.kill("end")
         self.process.wait()
         self._log.join(1)
-        self.stamps.close()
         for pipe in (self.process.stdin, self.process.stdout, self.process.stderr):
             if pipe is not None:
                 with suppress(OSError):
@@ -142,9 +136,7 @@ class Executor:
     def is_alive(self) -> bool:
         return self.killed_for is None and self.process.poll() is None
 
-    def _within(
-        self, seconds: float, exchange: Callable[[], tuple[Record, list[bytearray]]]
-    ) -> tuple[Record, list[bytearray]]:
+    def _within(self, seconds: float, exchange: Callable[[], Frame]) -> Frame:
         with self._lock:
             self._deadline = time.monotonic() + seconds
         try:

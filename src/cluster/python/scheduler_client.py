@@ -82,9 +82,7 @@ def reason_of(error: BaseException) -> str:
 
 
 async def opened(address: str, seconds: float, security: Security) -> OrderingClient:
-    return await OrderingClient(
-        address, asynchronous=True, timeout=seconds, set_as_default=False, security=security
-    )
+    return await OrderingClient(address, asynchronous=True, timeout=seconds, set_as_default=False, security=security)
 
 
 def security_of(tls: Record | None) -> Security:

@@ -7,6 +7,9 @@ from typing import Any, Dict
 
 Record = Dict[str, Any]
 
+# The topic of events about operators of users that take far longer than estimated.
+HANG_TOPIC = "factorloom-hang"
+
 
 def versions() -> Record:
     """Versions of this process."""

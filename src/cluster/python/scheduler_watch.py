@@ -9,7 +9,6 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 
 from distributed import Future
 
-import hang_watch
 import scheduler_reports
 import worker_plugin
 from connection import HEARTBEAT_SECONDS, STATUS_SECONDS, Connection
@@ -68,6 +67,8 @@ class SchedulerWatch:
         if len(gone) > 0:
             # A stopped worker keeps its connections open; others would wait for its data without end.
             client = self._connection.client
+            for worker in gone:
+                client.rpc.remove(worker)
             self._connection.start(client.run(worker_plugin.forget_workers, sorted(gone), on_error="ignore"))
 
     async def _watch(self, worker_seconds: float) -> None:
@@ -90,16 +91,9 @@ class SchedulerWatch:
         usable_at = time.monotonic()
         while True:
             groups, wanted = list(self._task_counts), connection.wanted
-            asking = connection.start(
-                client.run_on_scheduler(
-                    scheduler_reports.progress,
-                    groups,
-                    wanted,
-                    connection.silent_seconds,
-                    hang_watch.TOPIC,
-                    self._event_at,
-                )
-            )
+            events = (scheduler_reports.HANG_TOPIC, self._event_at)
+            question = (scheduler_reports.progress, groups, wanted, connection.silent_seconds, *events)
+            asking = connection.start(client.run_on_scheduler(*question))
             await asyncio.wait({asking}, timeout=SCHEDULER_SILENT_SECONDS)
             if not asking.done() or isinstance(asking.exception(), OSError):
                 return
@@ -118,8 +112,8 @@ class SchedulerWatch:
     async def report_hangs(self) -> None:
         """Reports what the scheduler has heard so far."""
         client = self._connection.client
-        report = scheduler_reports.later_events
-        await self._send_hangs(await client.run_on_scheduler(report, hang_watch.TOPIC, self._event_at))
+        question = (scheduler_reports.later_events, scheduler_reports.HANG_TOPIC, self._event_at)
+        await self._send_hangs(await client.run_on_scheduler(*question))
 
     async def _send_hangs(self, events: list[Record]) -> None:
         new = [event for event in events if event["at"] > self._event_at]

@@ -6,10 +6,11 @@ import json
 import os
 import struct
 from collections.abc import Sequence
-from typing import Any, Dict, Union
+from typing import Any, Dict, List, Tuple, Union
 
 Record = Dict[str, Any]
 Buffer = Union[bytes, bytearray, memoryview]
+Frame = Tuple[Record, List[bytearray]]
 
 MAGIC = b"FLF1"
 # A format, because a compiled struct cannot be pickled with the tasks.
@@ -50,7 +51,7 @@ def read_exactly(fd: int, count: int) -> bytearray:
     return buffer
 
 
-def read_frame(fd: int) -> tuple[Record, list[bytearray]]:
+def read_frame(fd: int) -> Frame:
     """Reads the next frame of a pipe. Raises EOFError at its end, ValueError for bytes that are not a frame."""
     magic, text_bytes, buffer_count, _ = struct.unpack(HEAD, read_exactly(fd, HEAD_BYTES))
     if magic != MAGIC:

@@ -2,9 +2,9 @@
 
 The bridge sends the code of this module and of those that it imports: hosts of workers need Python with Dask, and Node.
 
-    thread of a worker --run(spec, *values)--> ClusterJob --> ExecutorPool --frames over stdio--> executor
-                                                                  |
-                                                               Bundle: the code that executors run
+    thread of a worker --run(spec)--> ClusterJob --> ExecutorPool --frames over stdio--> executor
+                                          |               |
+                                      PanelCopy        Bundle: the code that executors run
 
 Dask brings these plugins to every worker: a bundle, which clients of the same code share; a pool for each client, with at
 most one executor for each thread of the worker; and a job for each run. `frames.ts` defines the frames, `protocol.ts` the
@@ -101,36 +101,20 @@ class Bundle(WorkerPlugin):
 # The tasks of a graph. These functions are short because Dask sends one with every task.
 
 
-def run(spec: bytes, *values: Any) -> list[Buffer]:
+def run(spec: bytes, *_: Any) -> list[Buffer]:
     decoded = json.loads(spec)
-    return plugin_of(get_worker(), decoded["job"]).run(decoded, values)
+    return plugin_of(get_worker(), decoded["job"]).run(decoded)
 
 
-def barrier(*_: Any) -> None:
+def pick(index: int, value: list[Any]) -> list[Any]:
+    return [value[index]]
+
+
+def wake() -> None:
     return None
-
-
-def merge(first: int, end: int, *values: Any) -> list[Any]:
-    return [value[first:end] for value in values]
-
-
-def pick(index: int, value: Any) -> Any:
-    return value[index]
 
 
 # Functions that the bridge runs on all workers, beside the graph.
-
-
-async def prepare_pool(name: str, dask_worker: Any) -> Record | None:
-    """The fault that every task would meet on the worker, or None."""
-    import asyncio
-
-    try:
-        pool = await asyncio.to_thread(plugin_of, dask_worker, name)
-        await asyncio.to_thread(pool.prepare)
-    except RuntimeError as error:
-        return fault_in(error)
-    return None
 
 
 def forget_workers(addresses: list[str], dask_worker: Any) -> None:
@@ -156,7 +140,7 @@ async def probe(pool: str, folder: str | None, seconds: float, dask_worker: Any)
     task = {"kind": "probe", "folder": folder}
     try:
         plugin = await asyncio.to_thread(plugin_of, dask_worker, pool)
-        _, (answer,) = await asyncio.to_thread(plugin.run, None, None, task, (), seconds)
+        _, (answer,) = await asyncio.to_thread(plugin.run, None, None, task, seconds)
         record.update(json.loads(answer))
     except RuntimeError as error:
         record["fault"] = fault_in(error)
