@@ -260,7 +260,7 @@ export class ClusterRun {
 
   #graph(prefix: string): RunGraph {
     const { taskTimeoutSeconds, resources, workers } = this.#options;
-    const { rowNs } = this.#prepared;
+    const rowNs = this.job.cut.shares.map(this.#prepared.rowNs);
     const { priority } = this.#request.options;
     return new RunGraph(this.job, { prefix, rowNs, priority, taskTimeoutSeconds, resources, workers });
   }

@@ -15,7 +15,7 @@ import type { Plan } from "../../plan/plan.ts";
 import { COLUMN_COST_NS, cellCostNs } from "../../plan/task_cost.ts";
 import { executorMemory } from "../protocol/executor_memory.ts";
 import { packProgram } from "../protocol/packed_program.ts";
-import type { Cut, JobCall } from "../protocol/protocol.ts";
+import type { Cut, JobCall, Share } from "../protocol/protocol.ts";
 import { type CutSpec, cutRun, type HeldBytes } from "./cut_run.ts";
 
 /** The workers for which a run is cut. */
@@ -44,8 +44,8 @@ export interface PreparedJob {
   readonly call: PreparedCall;
   readonly jobCall: JobCall;
   readonly cut: Cut;
-  /** Of each share: estimated ns of a row. */
-  readonly rowNs: readonly number[];
+  /** Estimated ns of a row of a share, also of another cut. */
+  readonly rowNs: (share: Share) => number;
   /** Limits for results that go back to the client. */
   readonly held: HeldBytes;
 }
@@ -105,7 +105,9 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
     outputRows: [range.first, range.end],
     keepInfinite,
   };
-  return { call, jobCall, cut, rowNs: run.shares.map(({ outputs }) => graph.costNs(outputs)), held };
+  const outputOf = new Map(wanted.factors.map(({ name, output }) => [name, output]));
+  const rowNs = ({ factors }: Share) => graph.costNs(factors.map((name) => outputOf.get(name)!));
+  return { call, jobCall, cut, rowNs, held };
 }
 
 /** The factors of some outputs: several may have one output. */

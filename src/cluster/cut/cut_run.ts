@@ -64,7 +64,8 @@ export function cutRun(spec: CutSpec): RunCut {
   const { first, end, threadCount, lookbacks } = spec;
   const all = lookbacks.map((_, output) => output);
   const longest = slabRowsToTry(spec, all.length)[0]!;
-  const isEndless = (output: number) => warmUps(spec, longest, lookbacks[output]!) > end;
+  const isEndless = (output: number) =>
+    lookbacks[output] === Number.POSITIVE_INFINITY || warmUps(spec, longest, lookbacks[output]!) > end;
   const groups = separated(spec, longest, all.filter((output) => !isEndless(output)), all.some(isEndless));
   const histories = historiesOf(spec, groups, all.filter(isEndless));
   const shares = [

@@ -16,6 +16,9 @@ const LOADED = new Set([".js", ".cjs", ".mjs", ".json", ".node", ".so", ".dylib"
 /** An import or export of values, not of types. */
 const STATEMENT = /^(?:import|export)\s(?!type\s)(?:[^;"]*?\sfrom\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
 
+/** A module of the same folder that a thread runs (`Threads.runLoop`). */
+const THREAD = /\b(?:runLoop|siblingModule)\("(?:\.\/)?(\w+)"/g;
+
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
@@ -57,7 +60,9 @@ function reachable(starts: readonly string[]): { modules: Set<string>; packages:
   const packages = new Set<string>();
   // The loop also visits modules that it adds to the set.
   for (const module of modules) {
-    for (const [, stated, awaited] of readFileSync(module, "utf8").matchAll(STATEMENT)) {
+    const text = readFileSync(module, "utf8");
+    for (const [, name] of text.matchAll(THREAD)) modules.add(join(dirname(module), name! + extension));
+    for (const [, stated, awaited] of text.matchAll(STATEMENT)) {
       const target = (stated ?? awaited)!;
       if (target.startsWith(".")) modules.add(join(dirname(module), target));
       else if (!target.startsWith("node:")) packages.add(packageOf(target));
