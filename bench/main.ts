@@ -4,7 +4,7 @@ import { addBench } from "../src/cli/bench/bench.ts";
 import { prepare, runProgram } from "../src/cli/terminal/run_program.ts";
 import { COUNT_MAX, parseCountTo } from "../src/cli/terminal/whole_number.ts";
 import { packageVersion } from "../src/cluster/protocol/package_version.ts";
-import { addClusterBenches } from "./commands/cluster.ts";
+import { addClusterBench } from "./commands/cluster.ts";
 import { addDay } from "./commands/day.ts";
 import { addPeers } from "./commands/peers.ts";
 import { addScheduleBenches } from "./commands/schedule.ts";
@@ -13,6 +13,6 @@ import { addSizes } from "./commands/sizes.ts";
 
 const program = prepare(new Command("npm run").version(packageVersion()));
 const bench = addBench(program).usage("-- [options] [command] [name]");
-for (const add of [addScheduleBenches, addPeers, addSimulate, addSizes, addDay, addClusterBenches])
+for (const add of [addScheduleBenches, addPeers, addSimulate, addSizes, addDay, addClusterBench])
   add(bench, parseCountTo(COUNT_MAX));
 await runProgram(program, [bench.name(), ...process.argv.slice(2)]);

@@ -4,10 +4,10 @@ import { join } from "node:path";
 import { publishedText } from "../../src/bench/open_formulas.ts";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import type { JobCounters } from "../../src/cluster/bridge/bridge.ts";
-import { Cluster, openClusterPanel } from "../../src/cluster/client/cluster.ts";
-import type { CutChoice } from "../../src/cluster/cut/cluster_job.ts";
+import { Cluster, type ClusterPanel, openClusterPanel } from "../../src/cluster/client/cluster.ts";
 import { startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
 import { compile, type Program } from "../../src/compile.ts";
+import type { FactorBlock } from "../../src/data/factors/factor_batches.ts";
 import { factorTable } from "../../src/data/factors/factor_table.ts";
 import type { PanelSource } from "../../src/data/panel/panel_source.ts";
 import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
@@ -22,98 +22,128 @@ export interface AgainstLocalOptions {
   readonly formulas: string;
   /** Workers with one thread each; as many threads locally. */
   readonly workers: number;
-  readonly store: string;
-  readonly cuts: readonly CutChoice[];
   readonly onProgress?: (done: number, total: number) => void;
 }
 
-export interface AgainstLocalResult extends Omit<AgainstLocalOptions, "onProgress" | "cuts"> {
+export interface AgainstLocalResult extends Omit<AgainstLocalOptions, "onProgress"> {
   readonly factors: number;
-  /** From opening the file to the complete result in a Parquet file. */
+  /** From opening the Parquet file to the complete result in a Parquet file. */
   readonly localMs: number;
+  /** Of the result, as doubles. */
+  readonly resultBytes: number;
   readonly runs: readonly ClusterRunTime[];
 }
 
 export interface ClusterRunTime {
-  readonly cut: CutChoice;
-  /** From connecting to the complete Parquet dataset; the cluster was there. */
+  /** Where the bars come from, and who writes the result. */
+  readonly form: string;
+  /** Of bars that the client brings: reading them and writing the file for the workers. */
+  readonly conversionMs: number;
+  /** From connecting to the complete result, without the conversion; the cluster was there. */
   readonly wallMs: number;
   readonly ratio: number;
   readonly tasks: number;
   /** Seconds in which executors were busy, summed. */
   readonly busySeconds: number;
-  readonly bytesRead: number;
-  readonly bytesWritten: number;
 }
 
+const FORMS = [
+  { form: "Parquet, workers write", file: "bars.parquet", isBrought: false, isDataset: true },
+  { form: "CSV, workers write", file: "bars.csv", isBrought: true, isDataset: true },
+  { form: "Parquet, the client writes", file: "bars.parquet", isBrought: false, isDataset: false },
+];
+
 /**
- * The same job on this machine's threads and on a loopback Dask cluster with as many workers: a Parquet file of made-up
- * bars in, Parquet out.
+ * The same job on this machine's threads and on a loopback Dask cluster with as many workers: made-up bars in, Parquet out.
  *
  * @throws as `startLocalCluster` and `Cluster`.
  */
 export async function measureAgainstLocal({
   onProgress,
-  cuts,
   ...options
 }: AgainstLocalOptions): Promise<AgainstLocalResult> {
-  const { lanes, rows, formulas, workers, store } = options;
+  const { lanes, rows, formulas, workers } = options;
   const folder = await mkdtemp(join(tmpdir(), "factorloom-bench-"));
   try {
-    const steps = 2 + cuts.length;
-    const path = join(folder, "bars.parquet");
+    const steps = 2 + FORMS.length;
     const groups = join(folder, "groups.csv");
-    await writeBars(path, groups, lanes, rows);
-    const opened = async () => {
-      const source = await openPanelSource(path, { groups });
-      const program = compile(publishedText(formulas), {
+    await writeBars(folder, groups, lanes, rows);
+    const programOf = (source: PanelSource) =>
+      compile(publishedText(formulas), {
         file: formulas,
         fields: [...source.fieldNames],
         groups: [...source.groupNames],
       });
-      return { source, program };
-    };
     onProgress?.(1, steps);
     const localStart = performance.now();
-    const { source, program } = await opened();
+    const source = await openPanelSource(join(folder, "bars.parquet"), { groups });
+    const program = programOf(source);
     await runLocally(program, source, workers, join(folder, "local.parquet"));
     const localMs = performance.now() - localStart;
     const runs: ClusterRunTime[] = [];
     await using dask = await startLocalCluster({ workers });
-    for (const [index, cut] of cuts.entries()) {
+    for (const [index, { form, file, isBrought, isDataset }] of FORMS.entries()) {
       onProgress?.(2 + index, steps);
-      const started = performance.now();
-      const panel = await openClusterPanel(path, { groups });
-      await using cluster = await Cluster.connect({ scheduler: dask.address, store });
-      const run = await cluster.openRun(program, panel, { cut }, join(folder, `dataset-${cut}`));
-      for await (const _ of run.blocks());
-      const wallMs = performance.now() - started;
+      const opened = performance.now();
+      const panel = await openClusterPanel(join(folder, file), { groups });
+      const readMs = isBrought ? performance.now() - opened : 0;
+      const out = join(folder, `out-${index}${isDataset ? "" : ".parquet"}`);
+      const given = isBrought ? { ...panel, path: null } : panel;
+      const { conversionMs, counters } = await runOnCluster(dask.address, program, given, out, isDataset);
+      const wallMs = performance.now() - opened - readMs - conversionMs;
       await panel.source.close();
-      const counters = run.report!.workers.flatMap(({ job }) => job?.counters ?? []);
+      await rm(out, { recursive: true });
       const sum = (of: (counted: JobCounters) => number) =>
         counters.reduce((total, each) => total + of(each), 0);
       runs.push({
-        cut,
+        form,
+        conversionMs: readMs + conversionMs,
         wallMs,
         ratio: wallMs / localMs,
         tasks: sum(({ tasks }) => tasks),
         busySeconds: sum(({ seconds }) => seconds),
-        bytesRead: sum(({ bytesRead }) => bytesRead),
-        bytesWritten: sum(({ bytesWritten }) => bytesWritten),
       });
     }
-    return { ...options, factors: program.factors.length, localMs, runs };
+    const resultBytes = Float64Array.BYTES_PER_ELEMENT * program.factors.length * lanes * rows;
+    return { ...options, factors: program.factors.length, localMs, resultBytes, runs };
   } finally {
     await rm(folder, { recursive: true, force: true });
   }
 }
 
+async function runOnCluster(
+  scheduler: string,
+  program: Program,
+  panel: ClusterPanel,
+  out: string,
+  isDataset: boolean,
+): Promise<{ readonly conversionMs: number; readonly counters: readonly JobCounters[] }> {
+  await using cluster = await Cluster.connect({ scheduler });
+  const opened = performance.now();
+  const run = await cluster.openRun(program, panel, {}, isDataset ? out : null);
+  const conversionMs = panel.path === null ? performance.now() - opened : 0;
+  if (isDataset) for await (const _ of run.blocks());
+  else await writeBlocks(out, panel.source, program, run.blocks());
+  return { conversionMs, counters: run.report!.workers.flatMap(({ job }) => job?.counters ?? []) };
+}
+
+async function writeBlocks(
+  out: string,
+  { time, symbols }: PanelSource,
+  program: Program,
+  blocks: AsyncIterable<FactorBlock>,
+): Promise<void> {
+  const writer = await openFactorWriter(out, { time, symbols, factors: program.factors.map(({ name }) => name) });
+  for await (const block of blocks) await writer.append(block);
+  await writer.commit();
+}
+
 /** Bars without gaps, and groups of some sizes. */
-async function writeBars(path: string, groups: string, lanes: number, rows: number): Promise<void> {
+async function writeBars(folder: string, groups: string, lanes: number, rows: number): Promise<void> {
   const panel = syntheticPanel({ lanes, rows, nullShare: 0 });
   const columns = [...panel.fields].map(([name, values]) => ({ name, values }));
   const { table } = await factorTable(panel, columns);
-  await writeTable(table, path);
+  for (const file of ["bars.parquet", "bars.csv"]) await writeTable(table, join(folder, file));
   const lines = panel.symbols.map((symbol, lane) => `${symbol},s${lane % 11},i${lane % 67},u${lane % 150}`);
   await writeFile(groups, `symbol,sector,industry,subindustry\n${lines.join("\n")}\n`);
 }
@@ -126,10 +156,6 @@ async function runLocally(
 ): Promise<void> {
   await using engine = await Engine.start({ threads });
   const stream = await engine.openStream(program, source);
-  const { time, symbols } = source;
-  const factors = stream.wanted.factors.map(({ name }) => name);
-  const writer = await openFactorWriter(out, { time, symbols, factors });
-  for await (const block of stream.blocks()) await writer.append(block);
-  await writer.commit();
+  await writeBlocks(out, source, program, stream.blocks());
   await source.close();
 }
