@@ -55,9 +55,8 @@ const LIMIT_DEFAULT = 4 * 2 ** 30;
 /** Of a worker's memory, for one value; of all workers' memory, for what the client has requested and not taken. */
 const VALUE_SHARE = 1 / 8;
 const AHEAD_SHARE = 1 / 4;
-/** Cost of reading a cell of a field, and of writing one of a factor. */
+/** Cost of reading a cell of a field. */
 const READ_NS = 10;
-const WRITE_NS = 25;
 /** Plans take blocks of so few rows where memory is short. */
 const BLOCK_ROWS = 16;
 /** Columns of a plan take at least about this share of its memories (`emitShares`), which are most of what it needs. */
@@ -158,7 +157,7 @@ class OutputGraph {
       seen[id] = 1;
       waiting.push(id);
     };
-    let ns = outputs.length * this.#laneCount * WRITE_NS;
+    let ns = 0;
     for (const output of outputs) visit(all[output]!.task);
     for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
       ns += this.#taskNs[id]!;

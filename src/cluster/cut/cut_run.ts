@@ -10,7 +10,7 @@ export interface CutSpec {
   readonly threadCount: number;
   /** For each output the rows before a row that its value depends on, Infinity for all. */
   readonly lookbacks: readonly number[];
-  /** Estimated ns of a row of these outputs together, with reading. */
+  /** Estimated ns of a row of these outputs together, with reading, without writing the results. */
   costNs(outputs: readonly number[]): number;
   /** Divides outputs into groups that an executor's memory holds, at least so many if there are as many outputs. */
   divide(outputs: readonly number[], groups: number): number[][];
@@ -45,6 +45,8 @@ export interface OutputShare {
 const CHUNK_BYTES = 32 * 2 ** 20;
 /** Of a value and whether its cell is there. */
 const VALUE_BYTES = 8;
+/** Handing over a value of the result: to a part of a dataset, or to the client. */
+const WRITE_NS = 25;
 /** Writing a value to a column file and reading it again, where columns of several tasks make a part. */
 const COLUMN_FILE_NS = 8;
 /** Slabs per thread, so that threads do not wait for the last one; each costs its warm-up. */
@@ -76,24 +78,54 @@ export function cutRun(spec: CutSpec): RunCut {
   ];
   // Even without a factor that is wanted, the output has rows.
   if (shares.length === 0) shares.push({ outputs: [], warmUpRows: 0 });
-  let best = { rows: longest, endNs: Number.POSITIVE_INFINITY };
-  const rowNs = shares.map(({ outputs }) => spec.costNs(outputs));
+  let best = { slabRows: [first, Math.max(first, end)], endNs: Number.POSITIVE_INFINITY };
   for (const rows of slabRowsToTry(spec, all.length)) {
-    const tasksNs = shares.flatMap(({ warmUpRows }, share) => {
-      if (warmUpRows === null) return [rowNs[share]! * end];
-      return slabStarts(spec, rows).map(
-        (start) => rowNs[share]! * (Math.min(rows, end - start) + Math.min(warmUpRows, start)),
-      );
-    });
+    const slabRows = slabsOf(spec, rows, shares);
+    const tasksNs = shares.flatMap((share) => tasksOf(spec, share, slabRows));
     const endNs = makespan(tasksNs, threadCount);
-    if (endNs < best.endNs) best = { rows, endNs };
+    if (endNs < best.endNs) best = { slabRows, endNs };
   }
   const chunkRows = Math.max(1, Math.floor(CHUNK_BYTES / rowBytes(spec, all.length)));
-  return {
-    slabRows: [...slabStarts(spec, best.rows), Math.max(first, end)],
-    chunkRows: Math.min(best.rows, chunkRows),
-    shares,
-  };
+  const longestSlab = Math.max(1, ...best.slabRows.slice(1).map((row, slab) => row - best.slabRows[slab]!));
+  return { slabRows: best.slabRows, chunkRows: Math.min(longestSlab, chunkRows), shares };
+}
+
+/** Estimated ns of the tasks of a share. */
+function tasksOf(spec: CutSpec, { outputs, warmUpRows }: OutputShare, slabRows: readonly number[]): number[] {
+  const rowNs = spec.costNs(outputs);
+  const writeNs = WRITE_NS * outputs.length * spec.laneCount;
+  if (warmUpRows === null) return [rowNs * spec.end + writeNs * (spec.end - spec.first)];
+  return slabRows.slice(1).map((end, slab) => {
+    const rows = end - slabRows[slab]!;
+    return (rowNs + writeNs) * rows + rowNs * Math.min(warmUpRows, slabRows[slab]!);
+  });
+}
+
+/**
+ * First rows of slabs of about this length, and the end of the last. In a dataset the first slab, which has no rows to run
+ * before its own, is longer by what these cost.
+ */
+function slabsOf(spec: CutSpec, rows: number, shares: readonly OutputShare[]): number[] {
+  const { first, end, held, slabRows } = spec;
+  const even = [...slabStarts(spec, rows), Math.max(first, end)];
+  if (held !== null || slabRows !== undefined) return even;
+  const count = even.length - 1;
+  const others = Math.ceil((end - first - savedRows(spec, shares)) / count);
+  const second = end - others * (count - 1);
+  if (count < 2 || others < 1) return even;
+  return [first, ...Array.from({ length: count }, (_, slab) => second + slab * others)];
+}
+
+/** Rows of all work that the warm-ups cost which the first slab does without. */
+function savedRows(spec: CutSpec, shares: readonly OutputShare[]): number {
+  let [savedNs, rowNs] = [0, 0];
+  for (const { outputs, warmUpRows } of shares) {
+    if (warmUpRows === null) continue;
+    const ns = spec.costNs(outputs);
+    savedNs += ns * Math.max(0, warmUpRows - spec.first);
+    rowNs += ns + WRITE_NS * outputs.length * spec.laneCount;
+  }
+  return Math.floor(savedNs / Math.max(1, rowNs));
 }
 
 /** Outputs of finite lookback in one group, or those that look back further in a second one if that costs less. */
