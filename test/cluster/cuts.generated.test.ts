@@ -63,7 +63,10 @@ const cases = fc.record({
       slabRows: oneOf(1, 3, 10, 25, 64, 200),
       chunkRows: oneOf(1, 2, 7, 64, 1000),
       /** Which share takes each factor, and whether it is evaluated over all rows. */
-      shares: fc.array(fc.record({ share: fc.nat(2), isHistory: fc.boolean() }), { minLength: 6, maxLength: 6 }),
+      shares: fc.array(fc.record({ share: fc.nat(2), isHistory: fc.boolean() }), {
+        minLength: 6,
+        maxLength: 6,
+      }),
     }),
   ),
   threads: oneOf(1, 2, 7),
@@ -85,7 +88,8 @@ afterAll(async () => {
 });
 
 function optionsOf({ call, bars }: Case, program: Program, place: string): EvaluateOptions {
-  const { params, paramsByTime, firstRow, lastRow, selected, blockRows, keepInfinite, kernel, mistake } = call;
+  const { params, paramsByTime, firstRow, lastRow, selected, blockRows, keepInfinite, kernel, mistake } =
+    call;
   const names = program.factors.map(({ name }) => name);
   const select = names.filter((_, i) => selected === undefined || selected & (1 << i));
   return {
@@ -121,7 +125,9 @@ function cutOf({ cut }: Case, program: Program, known: Cut): Cut {
   const factors = known.shares.flatMap((share) => share.factors);
   const byShare = [0, 1, 2].flatMap((number): Share[] => {
     const own = factors.filter((_, factor) => cut.shares[factor % 6]!.share === number);
-    const lookbacks = program.factors.filter(({ name }) => own.includes(name)).map((each) => each.lookbackRows);
+    const lookbacks = program.factors
+      .filter(({ name }) => own.includes(name))
+      .map((each) => each.lookbackRows);
     const longest = Math.max(0, ...lookbacks);
     const isHistory = cut.shares[number]!.isHistory || longest === Number.POSITIVE_INFINITY;
     return own.length > 0 ? [{ factors: own, warmUpRows: isHistory ? null : longest }] : [];

@@ -74,7 +74,10 @@ export function addCluster(program: Command): void {
     .allowUnknownOption()
     .allowExcessArguments()
     .action(() => {
-      throw removedOption("cluster clean", "runs leave nothing to clean: remove the folder of --out if it is not wanted");
+      throw removedOption(
+        "cluster clean",
+        "runs leave nothing to clean: remove the folder of --out if it is not wanted",
+      );
     });
 }
 

@@ -248,19 +248,6 @@ export class Bridge {
     await this.#ask({ kind: "removeJob", job });
   }
 
-  /**
-   * Claims a name for the tasks of a run: the wanted one, with a number if it is taken. Concurrent runs of a program must
-   * not share tasks, because each cancels its own.
-   */
-  async claimName(wanted: string): Promise<string> {
-    const { record } = await this.#ask({ kind: "claimName", wanted });
-    return record["name"] as string;
-  }
-
-  async releaseName(name: string): Promise<void> {
-    await this.#ask({ kind: "releaseName", name });
-  }
-
   /** Submits a graph of a job; there may be several, one after the other. */
   async submit(job: string, graph: TaskGraph): Promise<void> {
     await this.#ask({ kind: "submit", job }, [Buffer.from(JSON.stringify(graph))]);

@@ -162,6 +162,7 @@ class Bridge:
         job = ClusterJob(self.job_name(digest), self.pool, digest, bytes(buffers[0]), panel)
         await self.connection.register(job)
         self.jobs[digest] = job
+        self.watch.forget_tasks()
         return {"isPanelSeen": panel is None or await self.is_seen(panel)}, ()
 
     async def is_seen(self, panel: Record) -> bool:
@@ -192,18 +193,8 @@ class Bridge:
         await self.connection.unregister(self.jobs.pop(request["job"]).name)
         return {}, ()
 
-    async def on_claimName(self, request: Record, _: list[bytearray]) -> Answer:
-        """Claims a name for the groups of a run, which no other run's tasks have."""
-        client = self.connection.client
-        name = await client.run_on_scheduler(scheduler_reports.claim_name, request["wanted"], client.id)
-        return {"name": name}, ()
-
-    async def on_releaseName(self, request: Record, _: list[bytearray]) -> Answer:
-        await self.connection.client.run_on_scheduler(scheduler_reports.release_name, request["name"])
-        return {}, ()
-
     async def on_submit(self, request: Record, buffers: list[bytearray]) -> Answer:
-        """Submits the graph in the buffer; its results are gathered one by one, or released."""
+        """Submits the graph in the buffer; its results are gathered one by one."""
         connection = self.connection
         graph = json.loads(buffers[0])
         del buffers[:]
@@ -239,12 +230,6 @@ class Bridge:
                 if error.args != ("data",) or future.status != "finished":
                     raise
                 await asyncio.sleep(STATUS_SECONDS)
-
-    async def on_release(self, request: Record, _: list[bytearray]) -> Answer:
-        """Forgets results that nobody will gather."""
-        for key in request["keys"]:
-            self.futures.pop(task_name(key), None)
-        return {}, ()
 
     async def on_cancel(self, _request: Record, _: list[bytearray]) -> Answer:
         """Cancels everything that was submitted and not gathered."""

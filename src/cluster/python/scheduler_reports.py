@@ -78,24 +78,6 @@ def stale_plugins(prefixes: list[str], bundle_prefix: str, dask_scheduler: Any) 
     return [name for name in own if name not in used] + unused
 
 
-def claim_name(wanted: str, client: str, dask_scheduler: Any) -> str:
-    """The wanted name, with a number appended if tasks have that name or another run has claimed it."""
-    claims: dict[str, str] = dask_scheduler.__dict__.setdefault("factorloom_names", {})
-    for name in [name for name, owner in claims.items() if owner not in dask_scheduler.clients]:
-        del claims[name]
-    number = 1
-    name = wanted
-    while name in claims or any(group.startswith(name + "_") for group in dask_scheduler.task_groups):
-        number += 1
-        name = f"{wanted}x{number}"
-    claims[name] = client
-    return name
-
-
-def release_name(name: str, dask_scheduler: Any) -> None:
-    dask_scheduler.__dict__.get("factorloom_names", {}).pop(name, None)
-
-
 def progress(
     groups: list[str], wanted: Record, seconds: float, topic: str, since: float, dask_scheduler: Any
 ) -> Record:

@@ -51,12 +51,13 @@ class SchedulerWatch:
         """The fault of every request once the cluster is lost."""
         return {"code": self._loss, "args": [self._connection.address, self._connection.restriction]}
 
+    def forget_tasks(self) -> None:
+        """Counts from zero: another run begins."""
+        self._task_counts = {}
+        self._known_groups = set()
+
     def count_tasks(self, tasks: Sequence[Record]) -> None:
-        """Counts tasks that are submitted, by group; starts from zero if no results of earlier ones are awaited."""
-        if len(self._futures) == 0:
-            self._task_counts = {}
-            # A run of the same program has groups of the same names.
-            self._known_groups = set()
+        """Counts tasks that are submitted, by group."""
         for task in tasks:
             group = task["key"][0]
             self._task_counts[group] = self._task_counts.get(group, 0) + 1

@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import type { RunHost } from "../../../src/cluster/client/cluster_run.ts";
 import { TaskRunner } from "../../../src/cluster/executor/task_runner.ts";
@@ -37,12 +36,6 @@ class InProcessBridge {
     this.#engine = engine;
     this.#options = options;
   }
-
-  async claimName(wanted: string) {
-    return `${wanted}-${randomUUID()}`;
-  }
-
-  async releaseName() {}
 
   async addJob(digest: string, bytes: Uint8Array, panel: BroughtPanel | null) {
     this.#runner = new TaskRunner(unpackJob(bytes, digest), this.#engine, 2 ** 28);
