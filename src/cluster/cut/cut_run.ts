@@ -155,7 +155,8 @@ function separated(
     const apartNs = groups.reduce((sum, outputs) => sum + ns(outputs), joinNs);
     if (groups[1]!.length > 0 && apartNs < best.ns) best = { groups, ns: apartNs };
   }
-  return best.groups.filter(({ length }) => length > 0);
+  // The largest comes last: it makes the parts.
+  return best.groups.filter(({ length }) => length > 0).sort((a, b) => spec.costNs(a) - spec.costNs(b));
 }
 
 /** Rows that slabs of this length run before their own, together. */

@@ -117,7 +117,7 @@ export class RunGraph {
   }
 
   #slab(share: number, slab: number): GraphTask {
-    return this.#run({ kind: "slab", share, slab }, -slab);
+    return this.#run({ kind: "slab", share, slab }, -slab - share / this.#job.cut.shares.length);
   }
 
   #run(task: ClusterTask, urgency: number, after: readonly GraphTask[] = []): GraphTask {

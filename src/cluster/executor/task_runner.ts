@@ -3,7 +3,7 @@ import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { moduleDigest } from "../../operator/operator_digest.ts";
-import { isJoined, slabCountOf } from "../cut/task_graph.ts";
+import { slabCountOf } from "../cut/task_graph.ts";
 import { operatorsDiffer } from "../protocol/errors.ts";
 import type { ClusterJob, ClusterTask, OutputCounts, TaskReport } from "../protocol/protocol.ts";
 import { ChunkFiller, chunkRowCounts, readChunk } from "../results/chunk.ts";
@@ -84,29 +84,35 @@ export class TaskRunner {
 
   async #slab({ share, slab }: TaskOf<"slab">, panel: string | null): Promise<Outcome> {
     const { dataset } = this.#job;
-    if (dataset === null) return { buffers: await this.#chunks(share, [slab], panel) };
-    if (isJoined(this.#job)) return await this.#columnFiles(share, [slab], dataset, panel);
-    const part = new DatasetPart(this.#job, dataset, slab);
-    const done = part.done();
-    if (done) return { ...WAS_DONE, counts: done };
-    return await this.#written(part, async () => {
-      for await (const block of this.#rows(share, [slab], panel)) await part.append(this.#completed(block));
-    });
+    if (dataset === null) return { buffers: await Array.fromAsync(this.#chunks(share, [slab], panel)) };
+    // The last share of a slab makes the part itself: its own columns need no file.
+    const others = this.#files(slab).filter((_, index) => index !== share);
+    if (!others.every((file) => file.isThere()))
+      return await this.#columnFiles(share, [slab], dataset, panel);
+    return await this.#part(slab, (index) =>
+      index === share ? this.#chunks(share, [slab], panel) : this.#files(slab)[index]!.chunks(),
+    );
   }
 
   async #history({ share }: TaskOf<"history">, panel: string | null): Promise<Outcome> {
     const { dataset } = this.#job;
     const slabs = Array.from({ length: slabCountOf(this.#job) }, (_, slab) => slab);
-    if (dataset === null) return { buffers: await this.#chunks(share, slabs, panel) };
+    if (dataset === null) return { buffers: await Array.fromAsync(this.#chunks(share, slabs, panel)) };
     return await this.#columnFiles(share, slabs, dataset, panel);
   }
 
-  /** The chunks of consecutive slabs. */
-  async #chunks(share: number, slabs: readonly number[], panel: string | null): Promise<Uint8Array[]> {
-    const filler = this.#filler(share, slabs);
-    const chunks: Uint8Array[] = [];
-    for await (const block of this.#rows(share, slabs, panel)) chunks.push(...filler.add(block));
-    return chunks;
+  /** Makes the part of a slab of the columns of all shares. */
+  async #join({ slab }: TaskOf<"join">): Promise<Outcome> {
+    return await this.#part(slab, (share) => this.#files(slab)[share]!.chunks());
+  }
+
+  /** The chunks of a share in consecutive slabs. */
+  async *#chunks(share: number, slabs: readonly number[], panel: string | null): AsyncGenerator<Uint8Array> {
+    const { cut, source } = this.#job;
+    const counts = slabs.flatMap((slab) => this.#chunkCounts(slab));
+    const shape = { factors: cut.shares[share]!.factors, laneCount: source.symbols.length };
+    const filler = new ChunkFiller(shape, counts, this.#job.dataset !== null);
+    for await (const block of this.#rows(share, slabs, panel)) yield* filler.add(block);
   }
 
   /** Writes the columns of consecutive slabs, those that neither the dataset nor the folder of columns has. */
@@ -123,24 +129,21 @@ export class TaskRunner {
     const last = isDone.lastIndexOf(false);
     if (last < 0) return WAS_DONE;
     const some = slabs.slice(0, last + 1);
-    const filler = this.#filler(share, some);
     const ends = some.map((slab) => this.#chunkCounts(slab).length);
     let bytesWritten = 0;
     let [index, chunk] = [0, 0];
     const file = () => files[index]!;
     try {
-      for await (const block of this.#rows(share, some, panel)) {
-        for (const bytes of filler.add(block)) {
-          if (!isDone[index]) file().append(bytes);
-          if (++chunk < ends[index]!) continue;
-          if (!isDone[index]) {
-            this.#checkFolder();
-            file().commit();
-            bytesWritten += file().bytes;
-          }
-          index++;
-          chunk = 0;
+      for await (const bytes of this.#chunks(share, some, panel)) {
+        if (!isDone[index]) file().append(bytes);
+        if (++chunk < ends[index]!) continue;
+        if (!isDone[index]) {
+          this.#checkFolder();
+          file().commit();
+          bytesWritten += file().bytes;
         }
+        index++;
+        chunk = 0;
       }
     } finally {
       if (index < some.length) file().abort();
@@ -148,30 +151,36 @@ export class TaskRunner {
     return { bytesWritten };
   }
 
-  /** Makes the part of a slab of the columns of all shares. */
-  async #join({ slab }: TaskOf<"join">): Promise<Outcome> {
+  /** Puts the chunks of all shares of a slab side by side, then removes their files: a task that is killed runs again. */
+  async #part(
+    slab: number,
+    chunksOf: (share: number) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
+  ): Promise<Outcome> {
     const { cut, source } = this.#job;
-    const dataset = this.#job.dataset!;
-    const files = cut.shares.map((_, share) => new ColumnFile(this.#job, dataset, share, slab));
-    const part = new DatasetPart(this.#job, dataset, slab);
+    const part = new DatasetPart(this.#job, this.#job.dataset!, slab);
     const done = part.done();
-    const laneCount = source.symbols.length;
+    const files = this.#files(slab).filter((file) => file.isThere());
     const outcome = done
       ? { ...WAS_DONE, counts: done }
       : await this.#written(part, async () => {
-          const chunks = files.map((file) => file.chunks());
+          const laneCount = source.symbols.length;
+          const chunks = cut.shares.map((_, share) => iteratorOf(chunksOf(share)));
           let first = cut.slabRows[slab]!;
           for (const rowCount of this.#chunkCounts(slab)) {
+            const bytes = await Promise.all(
+              chunks.map(async (each) => (await each.next()).value as Uint8Array),
+            );
             const read = cut.shares.map(({ factors }, share) =>
-              readChunk(chunks[share]!.next().value as Uint8Array, { factors, rowCount, laneCount }),
+              readChunk(bytes[share]!, { factors, rowCount, laneCount }),
             );
             const columns = new Map(read.flatMap((each) => [...each.columns]));
             const times = source.time.values.subarray(first, first + rowCount);
             await part.append(this.#completed({ rowCount, times, present: read[0]!.present, columns }));
             first += rowCount;
           }
+          // To the end, where inputs are checked again.
+          for (const each of chunks) await each.next();
         });
-    // Only what is in a part is removed: a task that is killed here runs again.
     for (const file of files) file.remove();
     return { ...outcome, bytesRead: done ? 0 : files.reduce((sum, { bytes }) => sum + bytes, 0) };
   }
@@ -206,10 +215,9 @@ export class TaskRunner {
     return this.#shares;
   }
 
-  #filler(share: number, slabs: readonly number[]): ChunkFiller {
-    const { cut, source } = this.#job;
-    const counts = slabs.flatMap((slab) => this.#chunkCounts(slab));
-    return new ChunkFiller({ factors: cut.shares[share]!.factors, laneCount: source.symbols.length }, counts);
+  #files(slab: number): ColumnFile[] {
+    const { cut, dataset } = this.#job;
+    return cut.shares.map((_, share) => new ColumnFile(this.#job, dataset!, share, slab));
   }
 
   #chunkCounts(slab: number): number[] {
@@ -222,6 +230,10 @@ export class TaskRunner {
     const columns = this.#job.factors.map((name) => [name, block.columns.get(name) ?? null] as const);
     return { ...block, columns: new Map(columns) };
   }
+}
+
+function iteratorOf<T>(values: Iterable<T> | AsyncIterable<T>): Iterator<T> | AsyncIterator<T> {
+  return Symbol.asyncIterator in values ? values[Symbol.asyncIterator]() : values[Symbol.iterator]();
 }
 
 /** @throws UsageError E624 if modules of operators on this host differ from the client's. */

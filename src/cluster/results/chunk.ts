@@ -39,12 +39,16 @@ export class ChunkFiller {
   readonly #shape: Omit<ChunkShape, "rowCount">;
   /** Rows of the chunks to come. */
   readonly #rowCounts: number[];
+  readonly #isReused: boolean;
+  #memory = new ArrayBuffer(0);
   #bytes: Uint8Array | null = null;
   #filled = 0;
 
-  constructor(shape: Omit<ChunkShape, "rowCount">, rowCounts: readonly number[]) {
+  /** @param isReused whether a chunk is read before the next one is filled: each fresh page costs a page fault */
+  constructor(shape: Omit<ChunkShape, "rowCount">, rowCounts: readonly number[], isReused: boolean) {
     this.#shape = shape;
     this.#rowCounts = [...rowCounts];
+    this.#isReused = isReused;
   }
 
   /** Copies a block; yields the chunks that it completes. */
@@ -52,7 +56,7 @@ export class ChunkFiller {
     const { laneCount } = this.#shape;
     for (let row = 0; row < block.rowCount; ) {
       const shape = { ...this.#shape, rowCount: this.#rowCounts[0]! };
-      this.#bytes ??= new Uint8Array(chunkBytes(shape));
+      this.#bytes ??= this.#take(chunkBytes(shape));
       const { columns, present } = readChunk(this.#bytes, shape);
       const count = Math.min(block.rowCount - row, shape.rowCount - this.#filled);
       const [from, to] = [row * laneCount, (row + count) * laneCount];
@@ -67,5 +71,10 @@ export class ChunkFiller {
       this.#bytes = null;
       this.#filled = 0;
     }
+  }
+
+  #take(bytes: number): Uint8Array {
+    if (!this.#isReused || this.#memory.byteLength < bytes) this.#memory = new ArrayBuffer(bytes);
+    return new Uint8Array(this.#memory, 0, bytes);
   }
 }

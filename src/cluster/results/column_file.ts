@@ -1,5 +1,5 @@
 /** Columns of a share over the rows of a slab, as a file that waits to be put beside the columns of others. */
-import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, writeSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
 import { makeFolderSync } from "../../files/folders.ts";
@@ -34,6 +34,11 @@ export class ColumnFile {
 
   get bytes(): number {
     return this.#lengths.reduce((sum, length) => sum + length + CRC_BYTES, 0);
+  }
+
+  /** Whether a file of its size is there, which got its name when it was whole. */
+  isThere(): boolean {
+    return statSync(this.path, { throwIfNoEntry: false })?.size === this.bytes;
   }
 
   /** Whether the whole file is there, as it was written. */
