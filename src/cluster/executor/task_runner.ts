@@ -32,6 +32,8 @@ interface Outcome {
 
 const WAS_DONE: Outcome = { wasDone: true };
 
+type Chunks = Iterable<Uint8Array> | AsyncIterable<Uint8Array>;
+
 type TaskOf<Kind extends ClusterTask["kind"]> = Extract<ClusterTask, { kind: Kind }>;
 
 /** Runs the tasks of a job one at a time, and keeps the open panel and the compiled evaluation between them. */
@@ -152,37 +154,38 @@ export class TaskRunner {
   }
 
   /** Puts the chunks of all shares of a slab side by side, then removes their files: a task that is killed runs again. */
-  async #part(
-    slab: number,
-    chunksOf: (share: number) => Iterable<Uint8Array> | AsyncIterable<Uint8Array>,
-  ): Promise<Outcome> {
-    const { cut, source } = this.#job;
+  async #part(slab: number, chunksOf: (share: number) => Chunks): Promise<Outcome> {
     const part = new DatasetPart(this.#job, this.#job.dataset!, slab);
     const done = part.done();
     const files = this.#files(slab).filter((file) => file.isThere());
     const outcome = done
       ? { ...WAS_DONE, counts: done }
-      : await this.#written(part, async () => {
-          const laneCount = source.symbols.length;
-          const chunks = cut.shares.map((_, share) => iteratorOf(chunksOf(share)));
-          let first = cut.slabRows[slab]!;
-          for (const rowCount of this.#chunkCounts(slab)) {
-            const bytes = await Promise.all(
-              chunks.map(async (each) => (await each.next()).value as Uint8Array),
-            );
-            const read = cut.shares.map(({ factors }, share) =>
-              readChunk(bytes[share]!, { factors, rowCount, laneCount }),
-            );
-            const columns = new Map(read.flatMap((each) => [...each.columns]));
-            const times = source.time.values.subarray(first, first + rowCount);
-            await part.append(this.#completed({ rowCount, times, present: read[0]!.present, columns }));
-            first += rowCount;
-          }
-          // To the end, where inputs are checked again.
-          for (const each of chunks) await each.next();
-        });
+      : await this.#written(part, () => this.#append(part, slab, chunksOf));
     for (const file of files) file.remove();
     return { ...outcome, bytesRead: done ? 0 : files.reduce((sum, { bytes }) => sum + bytes, 0) };
+  }
+
+  async #append(part: DatasetPart, slab: number, chunksOf: (share: number) => Chunks): Promise<void> {
+    const { cut, source } = this.#job;
+    const laneCount = source.symbols.length;
+    const chunks = cut.shares.map((_, share) => iteratorOf(chunksOf(share)));
+    let first = cut.slabRows[slab]!;
+    try {
+      for (const rowCount of this.#chunkCounts(slab)) {
+        const bytes = await Promise.all(chunks.map(async (each) => (await each.next()).value as Uint8Array));
+        const read = cut.shares.map(({ factors }, share) =>
+          readChunk(bytes[share]!, { factors, rowCount, laneCount }),
+        );
+        const columns = new Map(read.flatMap((each) => [...each.columns]));
+        const times = source.time.values.subarray(first, first + rowCount);
+        await part.append(this.#completed({ rowCount, times, present: read[0]!.present, columns }));
+        first += rowCount;
+      }
+      // To the end, where inputs are checked again.
+      for (const each of chunks) await each.next();
+    } finally {
+      for (const each of chunks) await each.return?.();
+    }
   }
 
   /** Writes a part; removes an unfinished one if that fails. */
@@ -232,8 +235,8 @@ export class TaskRunner {
   }
 }
 
-function iteratorOf<T>(values: Iterable<T> | AsyncIterable<T>): Iterator<T> | AsyncIterator<T> {
-  return Symbol.asyncIterator in values ? values[Symbol.asyncIterator]() : values[Symbol.iterator]();
+function iteratorOf(chunks: Chunks): Iterator<Uint8Array> | AsyncIterator<Uint8Array> {
+  return Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
 }
 
 /** @throws UsageError E624 if modules of operators on this host differ from the client's. */
