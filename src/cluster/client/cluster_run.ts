@@ -1,31 +1,27 @@
-import { createHash, randomUUID } from "node:crypto";
-import { stat } from "node:fs/promises";
+import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
-import { serialize } from "node:v8";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
 import { FactorloomError } from "../../errors.ts";
 import { broughtFields } from "../../evaluation/has_row.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
-import { moduleDigest } from "../../operator/operator_digest.ts";
 import type { Bridge, ClusterProgress, ClusterReport } from "../bridge/bridge.ts";
 import type { ClusterHang } from "../bridge/cluster_hang.ts";
 import { type ClusterCall, type PreparedJob, prepareJob } from "../cut/cluster_job.ts";
 import { type GraphOptions, RunGraph, slabCountOf } from "../cut/task_graph.ts";
-import { digestInputs, inputFile, WHOLE_BYTES_MAX } from "../executor/input_digest.ts";
+import { digestInputs } from "../executor/input_digest.ts";
 import { packJob } from "../protocol/job_bytes.ts";
 import {
   type ClusterJob,
-  type JobCall,
   type JobSource,
   type OutputCounts,
   PROTOCOL_VERSION,
-  type RunIdentity,
 } from "../protocol/protocol.ts";
 import { chunkBytes, readChunk } from "../results/chunk.ts";
 import { DatasetFolder, type WrittenPart } from "../results/dataset_folder.ts";
 import { partStem } from "../results/dataset_part.ts";
 import { BroughtFile } from "./brought_panel.ts";
+import { modulesOf, runId } from "./run_id.ts";
 
 /** The part of a cluster that runs use: each has a bridge while it is under way. */
 export interface RunHost {
@@ -115,7 +111,7 @@ export class ClusterRun {
       const inputs = await digestInputs(source, signal);
       const modules = modulesOf(jobCall);
       const seen = { ...source, path: brought?.panel.digest ?? source.path };
-      const run = await runId(jobCall, seen, inputs, modules, request.code);
+      const run = await runId(jobCall, seen, { inputs, modules }, request.code);
       const token = request.dataset === null ? null : randomUUID();
       if (token !== null) dataset = await DatasetFolder.open(request.dataset!, { run, token, cut });
       const job: ClusterJob = {
@@ -318,7 +314,12 @@ export class ClusterRun {
       return (await Promise.all(gathered)).map(([bytes]) => bytes!);
     };
     await submit();
-    for await (const buffers of ahead(places.length, this.#taken, gather, (index) => places[index]!.slab < next)) {
+    for await (const buffers of ahead(
+      places.length,
+      this.#taken,
+      gather,
+      (index) => places[index]!.slab < next,
+    )) {
       const { first, end } = places[this.#taken]!;
       yield this.#block(first, end, buffers);
       this.#taken++;
@@ -390,28 +391,4 @@ function chunkPlaces(job: ClusterJob, run: RunGraph): ChunkPlace[] {
       return { slab, chunk, first, end: first + rowCount };
     }),
   ).flat();
-}
-
-/** Names a run by what it computes, its inputs and its code: equal for equal calls over the same files. */
-async function runId(
-  call: JobCall,
-  source: JobSource,
-  inputs: RunIdentity["inputs"],
-  modules: RunIdentity["modules"],
-  code: string,
-): Promise<string> {
-  const hash = createHash("sha256").update(serialize([call, source, inputs, modules, code]));
-  // The digest of a large file covers only samples, so its time of change is included.
-  for (const { path, files } of inputs) {
-    for (const { name, bytes } of files) {
-      if (bytes > WHOLE_BYTES_MAX) hash.update(`${(await stat(inputFile(path, name))).mtimeMs} `);
-    }
-  }
-  return hash.digest("hex").slice(0, 16);
-}
-
-function modulesOf({ program }: JobCall): RunIdentity["modules"] {
-  return Object.fromEntries(
-    program.operators.flatMap(({ module }) => (module === null ? [] : [[module, moduleDigest(module)]])),
-  );
 }

@@ -83,7 +83,8 @@ export const CLUSTER_EVALUATE_OPTIONS: OptionKinds<ClusterEvaluateOptions> = {
   onTasks: FUNCTION,
 };
 
-const NO_STORE = "leave it out: tasks hand nothing over; with a folder as --out, or dataset, workers write the result";
+const NO_STORE =
+  "leave it out: tasks hand nothing over; with a folder as --out, or dataset, workers write the result";
 const NO_CUT = "leave it out: a task evaluates some factors over some rows; slabRows prescribes how many";
 /** Options of earlier versions. */
 export const REMOVED_OPTIONS: ReadonlyMap<string, string> = new Map([
@@ -143,7 +144,13 @@ export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
 
 /** @throws UsageError E527 for an unknown option, E528, E638. */
 export function checkedClusterCall(given: ClusterEvaluateOptions): ClusterEvaluateOptions {
-  const options = checkedOptions("a cluster's evaluate", given, CLUSTER_EVALUATE_OPTIONS, "option", REMOVED_OPTIONS);
+  const options = checkedOptions(
+    "a cluster's evaluate",
+    given,
+    CLUSTER_EVALUATE_OPTIONS,
+    "option",
+    REMOVED_OPTIONS,
+  );
   checkValues(options, { slabRows: COUNT });
   return options;
 }

@@ -1,7 +1,7 @@
-import type { CostModel } from "../../plan/cost_model.ts";
-import type { TimeType } from "../../panel.ts";
-import type { KernelChoice } from "../../evaluation/options.ts";
 import type { ParamValue } from "../../ast/param_value.ts";
+import type { KernelChoice } from "../../evaluation/options.ts";
+import type { TimeType } from "../../panel.ts";
+import type { CostModel } from "../../plan/cost_model.ts";
 import type { PackedProgram } from "./packed_program.ts";
 
 /** Raised with every change of a record below: bridge, plugin and executors of another version are refused. */

@@ -3,7 +3,13 @@ import type { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import type { RunHost } from "../../../src/cluster/client/cluster_run.ts";
 import { TaskRunner } from "../../../src/cluster/executor/task_runner.ts";
 import { unpackJob } from "../../../src/cluster/protocol/job_bytes.ts";
-import type { BroughtPanel, GraphTask, TaskGraph, TaskKey } from "../../../src/cluster/protocol/protocol.ts";
+import type {
+  BroughtPanel,
+  ClusterTask,
+  GraphTask,
+  TaskGraph,
+  TaskKey,
+} from "../../../src/cluster/protocol/protocol.ts";
 import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
 
 /** What a test does to the workers, which are this process. */
@@ -13,7 +19,7 @@ export interface InProcessOptions {
   /** While a graph is under way to the scheduler, which knows no task yet. */
   readonly onSubmit?: (graph: TaskGraph) => void;
   /** Before each task. */
-  readonly onTask?: () => void;
+  readonly onTask?: (task: ClusterTask) => void;
 }
 
 /** A host whose bridge runs the tasks of a graph on an engine here, one after the other, as results are asked for. */
@@ -90,9 +96,9 @@ class InProcessBridge {
     return value;
   }
 
-  async #run(task: Extract<GraphTask["work"], { kind: "run" }>["task"]): Promise<readonly Uint8Array[]> {
+  async #run(task: ClusterTask): Promise<readonly Uint8Array[]> {
     if (this.#done++ === this.#options.failAfter) throw new Error("the run is broken off");
-    this.#options.onTask?.();
+    this.#options.onTask?.(task);
     const { report, buffers } = await this.#runner!.run(task, this.#panel);
     return report.counts ? [...buffers, Buffer.from(JSON.stringify(report.counts))] : buffers;
   }
