@@ -1,4 +1,3 @@
-import { resolve } from "node:path";
 import { expect, test } from "vitest";
 import { Cluster } from "../../src/cluster/client/cluster.ts";
 import {
@@ -6,11 +5,6 @@ import {
   type ClusterOptions,
   checkedClusterCall,
 } from "../../src/cluster/client/options.ts";
-
-test("a relative store counts from here", async () => {
-  const connected = Cluster.connect({ scheduler: "tcp://127.0.0.1:1", store: "not/there" });
-  await expect(connected).rejects.toThrow(`E630 the store ${resolve("not/there")} does not exist`);
-});
 
 test.for([
   [{ workers: "host1" }, "E638 workers is 'host1'\n"],
@@ -20,9 +14,20 @@ test.for([
   await expect(Cluster.connect(options)).rejects.toThrow(message);
 });
 
-test("an option that was removed is refused with what to use instead", () => {
-  const options = { restrictedFactors: ["fast"] } as ClusterEvaluateOptions;
-  expect(() => checkedClusterCall(options)).toThrow(
-    "E527 unknown option restrictedFactors of a cluster's evaluate\n  resources and workers of Cluster.connect hold",
+test.for([
+  [{ restrictedFactors: ["fast"] }, "resources and workers of Cluster.connect hold"],
+  [
+    { cut: "slabs" },
+    "leave it out: a task evaluates some factors over some rows; slabRows prescribes how many",
+  ],
+] as const)("an option that was removed is refused with what to use instead: %o", ([options, remedy]) => {
+  const message = `E527 unknown option ${Object.keys(options)[0]} of a cluster's evaluate\n  ${remedy}`;
+  expect(() => checkedClusterCall(options as ClusterEvaluateOptions)).toThrow(message);
+});
+
+test("a store was removed, too", async () => {
+  const options = { scheduler: "tcp://127.0.0.1:1", store: "there" } as ClusterOptions;
+  await expect(Cluster.connect(options)).rejects.toThrow(
+    "E527 unknown option store of Cluster.connect\n  leave it out",
   );
 });

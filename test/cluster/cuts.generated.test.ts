@@ -2,11 +2,8 @@ import { mkdtempSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { builtInRegistry } from "../../operators/index.ts";
-import { ClusterRun } from "../../src/cluster/client/cluster_run.ts";
 import type { Cut, Share } from "../../src/cluster/protocol/protocol.ts";
 import { compile, type Program } from "../../src/compile.ts";
-import { factorTableOfBlocks } from "../../src/data/factors/factor_table.ts";
 import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
 import { readPanel } from "../../src/data/source/read_panel.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
@@ -14,7 +11,6 @@ import { Engine } from "../../src/engine.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import type { EvaluateOptions } from "../../src/evaluation/options.ts";
 import { startHost } from "../../src/evaluation/start_host.ts";
-import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 import { FIELDS, GROUPS } from "../conformance/awkward_panels.ts";
 import { hashed } from "../conformance/awkward_series.ts";
 import { runSql } from "../data/scratch.ts";
@@ -22,7 +18,7 @@ import { fileFolder } from "../support/file_folder.ts";
 import { testSeed } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { differenceOf } from "./support/difference.ts";
-import { inProcessHost } from "./support/in_process_bridge.ts";
+import { openInProcess, tableOfRun } from "./support/in_process_run.ts";
 import { dayOf, randomBars, writeBars } from "./support/random_bars.ts";
 import { randomPrograms } from "./support/random_program.ts";
 
@@ -187,29 +183,11 @@ async function onTasks({ drawn, program, options, place, file }: Setting) {
   const { threads, isBrought, isDataset } = drawn;
   const dataset = isDataset ? join(place, "dataset") : null;
   try {
-    const run = await ClusterRun.open(
-      inProcessHost(host),
-      {
-        program,
-        registry: builtInRegistry,
-        source,
-        path: isBrought ? null : file,
-        sourceOptions: {},
-        options,
-        costs: DEFAULT_COSTS,
-        workers: [{ threads, memoryLimitBytes: 0 }],
-        code: "code",
-        hang: null,
-        dataset,
-      },
-      {},
-    );
+    const path = isBrought ? null : file;
+    const workers = [{ threads, memoryLimitBytes: 0 }];
+    const run = await openInProcess(host, { program, source, path, options, workers, dataset });
     Object.assign(run.job, { cut: cutOf(drawn, program, run.job.cut) });
-    const keepInfinite = options.keepInfinite === true;
-    const factors = run.wanted.factors.map(({ name }) => name);
-    const { time, symbols } = source;
-    if (dataset === null)
-      return (await factorTableOfBlocks({ time, symbols, factors }, run.blocks(), { keepInfinite })).table;
+    if (dataset === null) return await tableOfRun(run, source, options.keepInfinite);
     for await (const _ of run.blocks()) throw new Error("rows came back to the client");
     expect(readdirSync(dataset)).not.toContain("_columns");
     return null;

@@ -1,26 +1,24 @@
-import { mkdtempSync, writeFileSync } from "node:fs";
+import { writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DateDay, Float64, Table, Utf8, vectorFromArray } from "apache-arrow";
+import { type DataType, DateDay, Float64, Table, Utf8, vectorFromArray } from "apache-arrow";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtInRegistry } from "../../operators/index.ts";
-import { type CutChoice, prepareJob } from "../../src/cluster/cut/cluster_job.ts";
-import { buildTaskGraph } from "../../src/cluster/cut/task_graph.ts";
 import { compile, type Program } from "../../src/compile.ts";
 import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
 import { readPanel } from "../../src/data/source/read_panel.ts";
 import { writeTable } from "../../src/data/write/write_table.ts";
 import { Engine } from "../../src/engine.ts";
+import type { EngineHost } from "../../src/evaluation/evaluation.ts";
+import { startHost } from "../../src/evaluation/start_host.ts";
 import type { Panel } from "../../src/panel.ts";
-import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 import { FIELDS, GROUPS } from "../conformance/awkward_panels.ts";
 import { panelWithGaps, prefixOf, SERIES } from "../evaluation/panels_with_gaps.ts";
 import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { differenceOf } from "./support/difference.ts";
-import { runGraph } from "./support/run_graph.ts";
+import { openInProcess, tableOfRun } from "./support/in_process_run.ts";
 
-/** On a cluster, too, no instrument counts before its first row: slabs, stages with tiles as files and as values. */
+/** On a cluster, too, no instrument counts before its first row. */
 
 const FORMULAS = [
   "rank(coalesce(x, 0))",
@@ -36,12 +34,15 @@ const random = new Seeded();
 const keepInfinite = true;
 
 let engine: Engine;
+let host: EngineHost;
 const folder = fileFolder();
 beforeAll(async () => {
   engine = await Engine.start({ threads: 1 });
+  host = await startHost({ threads: 1, cores: 1 });
 });
 afterAll(async () => {
   await engine.close();
+  await host.pool.close();
 });
 
 const day = (row: number) => new Date(row * 86_400_000);
@@ -50,29 +51,18 @@ const day = (row: number) => new Date(row * 86_400_000);
 async function written(panel: Panel, name: string): Promise<{ path: string; series: string }> {
   const { laneCount, present, symbols } = panel;
   const cells = [...present.keys()].filter((cell) => present[cell] === 1);
-  const fields = FIELDS.filter((field) => field !== SERIES).map((field) => {
-    return [
-      field,
-      vectorFromArray(
-        cells.map((cell) => panel.fields.get(field)![cell]!),
-        new Float64(),
-      ),
-    ] as const;
-  });
-  const groups = GROUPS.map((group) => {
+  const column = <T>(of: (cell: number) => T, type: DataType) => vectorFromArray(cells.map(of), type);
+  const labelOf = (group: string) => (cell: number) => {
     const { labels, codes, changesOverTime } = panel.groups.get(group)!;
-    const texts = cells.map((cell) => labels[codes[changesOverTime ? cell : cell % laneCount]!] ?? null);
-    return [group, vectorFromArray(texts, new Utf8())] as const;
+    return labels[codes[changesOverTime ? cell : cell % laneCount]!] ?? null;
+  };
+  const fields = FIELDS.filter((field) => field !== SERIES).map((field) => {
+    return [field, column((cell) => panel.fields.get(field)![cell]!, new Float64())] as const;
   });
+  const groups = GROUPS.map((group) => [group, column(labelOf(group), new Utf8())] as const);
   const table = new Table({
-    date: vectorFromArray(
-      cells.map((cell) => day(Math.floor(cell / laneCount))),
-      new DateDay(),
-    ),
-    symbol: vectorFromArray(
-      cells.map((cell) => symbols[cell % laneCount]!),
-      new Utf8(),
-    ),
+    date: column((cell) => day(Math.floor(cell / laneCount)), new DateDay()),
+    symbol: column((cell) => symbols[cell % laneCount]!, new Utf8()),
     ...Object.fromEntries([...fields, ...groups]),
   });
   const path = join(folder, `${name}.arrow`);
@@ -85,31 +75,19 @@ async function written(panel: Panel, name: string): Promise<{ path: string; seri
   return { path, series };
 }
 
-async function onGraph(
+/** Cut in slabs of 7 rows, where the workers read the file and where the client brings the bars. */
+async function onTasks(
   program: Program,
-  file: { path: string; series: string },
-  cut: CutChoice,
-  isStored: boolean,
+  { path, series }: { path: string; series: string },
+  isBrought: boolean,
 ) {
-  const sourceOptions = { series: file.series };
-  const source = await openPanelSource(file.path, sourceOptions);
+  const sourceOptions = { series };
+  const source = await openPanelSource(path, sourceOptions);
   try {
-    const prepared = await prepareJob({
-      program,
-      registry: builtInRegistry,
-      source,
-      path: file.path,
-      sourceOptions,
-      options: { keepInfinite },
-      costs: DEFAULT_COSTS,
-      threadCount: 2,
-      folder: isStored ? mkdtempSync(join(folder, "tiles-")) : null,
-      dataset: null,
-      cut,
-      partition: { shardLanes: 8, slabRows: 7, blockRows: 4 },
-    });
-    const graph = buildTaskGraph(prepared.job, { prefix: "run", costNs: () => 1e6 });
-    return await runGraph(prepared, graph, "run", source, { keepInfinite });
+    const given = { path: isBrought ? null : path, sourceOptions, options: { keepInfinite }, slabRows: 7 };
+    const run = await openInProcess(host, { program, source, ...given });
+    expect(run.job.cut.slabRows.length).toBe(1 + Math.ceil(source.rowCount / 7));
+    return await tableOfRun(run, source, keepInfinite);
   } finally {
     await source.close();
   }
@@ -125,21 +103,12 @@ test(`results up to a row are those of the bars up to it, seed ${random.seed}`, 
     const cut = 1 + random.below(24);
     const wholeFile = await written(panel, `whole${trial}`);
     const prefixFile = await written(prefixOf(panel, cut), `prefix${trial}`);
-    const whole = await engine.evaluate(
-      program,
-      await readPanel(wholeFile.path, { series: wholeFile.series }),
-      {
-        keepInfinite,
-      },
-    );
-    for (const [choice, isStored] of [
-      ["slabs", true],
-      ["stages", true],
-      ["stages", false],
-    ] as const) {
-      const prefix = await onGraph(program, prefixFile, choice, isStored);
+    const wholePanel = await readPanel(wholeFile.path, { series: wholeFile.series });
+    const whole = await engine.evaluate(program, wholePanel, { keepInfinite });
+    for (const isBrought of [false, true]) {
+      const prefix = await onTasks(program, prefixFile, isBrought);
       expect(prefix.numRows).toBeGreaterThan(0);
-      expect(differenceOf(prefix, whole.slice(0, prefix.numRows)), `${choice}, trial ${trial}`).toBe(null);
+      expect(differenceOf(prefix, whole.slice(0, prefix.numRows)), `trial ${trial}, ${isBrought}`).toBe(null);
     }
   }
 });

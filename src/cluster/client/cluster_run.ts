@@ -21,7 +21,7 @@ import { chunkBytes, readChunk } from "../results/chunk.ts";
 import { DatasetFolder, type WrittenPart } from "../results/dataset_folder.ts";
 import { partStem } from "../results/dataset_part.ts";
 import { BroughtFile } from "./brought_panel.ts";
-import { modulesOf, runId } from "./run_identity.ts";
+import { modulesOf, runId } from "./run_id.ts";
 
 /** The part of a cluster that runs use: each has a bridge while it is under way. */
 export interface RunHost {
@@ -111,7 +111,7 @@ export class ClusterRun {
       const inputs = await digestInputs(source, signal);
       const modules = modulesOf(jobCall);
       const seen = { ...source, path: brought?.panel.digest ?? source.path };
-      const run = await runId(jobCall, seen, inputs, modules, request.code);
+      const run = await runId(jobCall, seen, { inputs, modules }, request.code);
       const token = request.dataset === null ? null : randomUUID();
       if (token !== null) dataset = await DatasetFolder.open(request.dataset!, { run, token, cut });
       const job: ClusterJob = {

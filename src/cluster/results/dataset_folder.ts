@@ -74,7 +74,8 @@ export class DatasetFolder {
   async complete(parts: readonly WrittenPart[], signal?: AbortSignal): Promise<void> {
     await orStoreFailed(this.#path, async () => {
       checkClaim(this.#path, this.#token);
-      const seen = (await readdir(this.#path)).filter((name) => !/^[._]/.test(name));
+      const names = await readdir(this.#path);
+      const seen = names.filter((name) => !/^[._]/.test(name));
       const expected = new Set(parts.map(({ name }) => name));
       const other = seen.find((name) => !expected.has(name));
       if (other !== undefined) throw datasetDiffers(this.#path, `${other} is not one of its parts`);
@@ -84,6 +85,7 @@ export class DatasetFolder {
       }
       const rows = parts.reduce((sum, part) => sum + part.rows, 0);
       await rm(join(this.#path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
+      await removeUnfinished(this.#path, names);
       await write(this.#path, COMPLETE_FILE, this.#token, { run: this.#run, rows, parts });
     });
   }
@@ -117,12 +119,17 @@ async function begin(path: string, token: string, record: RunRecord): Promise<Ru
   if (names.some(isForeign) || (parts.length > 0 && !isOurs)) throw datasetTaken(path);
   // Incomplete until `complete` has checked it again.
   await rm(join(path, COMPLETE_FILE), { force: true });
-  for (const name of names.filter((each) => each.endsWith(".tmp")))
-    await rm(join(path, name), { force: true });
+  await removeUnfinished(path, names);
   if (isOurs) return begun;
   await rm(join(path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
   await write(path, RUN_FILE, token, record);
   return record;
+}
+
+/** Removes what killed workers have left of parts and of their counts. */
+async function removeUnfinished(folder: string, names: readonly string[]): Promise<void> {
+  const unfinished = names.filter((name) => name.endsWith(".tmp") && !name.startsWith(CLAIM_FILE));
+  for (const name of unfinished) await rm(join(folder, name), { force: true });
 }
 
 /** Null for a damaged record. */

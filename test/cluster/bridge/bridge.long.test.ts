@@ -6,7 +6,6 @@ import { Bridge, type ClusterProgress } from "../../../src/cluster/bridge/bridge
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { isAlive } from "../../../src/files/is_alive.ts";
 import { hasDask } from "../../support/needs.ts";
-import { DaskCluster } from "../support/dask_cluster.ts";
 import {
   addJob,
   type FakeRun,
@@ -17,22 +16,23 @@ import {
   resultOf,
   runTask,
 } from "../support/fake_run.ts";
+import { ProcessCluster } from "../support/processes/process_cluster.ts";
 
 const filled = (bytes: number, value: number) => new Uint8Array(bytes).fill(value);
 const toPlain = (buffers: readonly Uint8Array[]) => buffers.map((buffer) => [...buffer]);
 
 describe.runIf(await hasDask())("the bridge", () => {
-  let cluster: DaskCluster;
+  let cluster: ProcessCluster;
   let run: FakeRun;
 
   beforeAll(async () => {
-    cluster = await DaskCluster.start({ workers: 1 });
+    cluster = await ProcessCluster.start({ workers: 1 });
     run = await openFakeRun(cluster.address);
   });
 
   afterAll(async () => {
     await run?.bridge.close();
-    await cluster?.stop();
+    await cluster?.close();
   });
 
   test("it tells what it found", async () => {
@@ -46,57 +46,26 @@ describe.runIf(await hasDask())("the bridge", () => {
     }
   });
 
-  test("buffers go through run, merge, entry and barrier in order", async () => {
+  test("buffers go through run and pick in order, and later graphs read results that were not gathered", async () => {
     const key = keysOf("shapes");
-    const buffers = await resultOf(
-      run,
-      runTask(key("make", 0), { kind: "echo", made: [1, 2, 3] }),
-      runTask(key("make", 1), { kind: "echo", made: [4, 5, 6] }),
-      graphTask(key("wait"), { kind: "barrier" }, [key("make", 0), key("make", 1)]),
-      graphTask(key("pack", 7), { kind: "merge", from: 1, to: 3 }, [key("make", 0), key("make", 1)]),
-      graphTask(key("part"), { kind: "pick", index: 1 }, [key("pack", 7)]),
-      runTask(
-        key("end"),
-        { kind: "echo" },
-        {
-          reads: [key("pack", 7), key("part"), key("make", 0), key("wait")],
-          buffers: [
-            [0, 1, 0],
-            [1, 1],
-            [2, 0],
-          ],
-        },
-      ),
-    );
-    expect(toPlain(buffers)).toEqual([toPlain([filled(5, 2)])[0], [3, 3, 3, 3, 3, 3], [1]]);
+    const make = runTask(key("make"), { kind: "echo", made: [1, 2, 3] });
+    const last = graphTask(key("part", 7), { kind: "pick", index: 2 }, [make.key]);
+    await run.bridge.submit(run.job, { tasks: [make, last], results: [make.key, last.key] });
+    const first = graphTask(key("part", 8), { kind: "pick", index: 0 }, [make.key]);
+    expect(toPlain(await resultOf(run, first))).toEqual([[1]]);
+    expect(toPlain(await run.bridge.gather(last.key))).toEqual([[3, 3, 3]]);
+    expect(toPlain(await run.bridge.gather(make.key))).toEqual([[1], [2, 2], [3, 3, 3]]);
   });
 
   test("large buffers keep their bits, and come aligned for doubles", async () => {
-    const key = keysOf("large");
-    const doubles = Float64Array.from({ length: 1 << 20 }, (_, index) =>
-      index % 7 === 0 ? Number.NaN : Math.sin(index),
+    const [small, large] = await resultOf(
+      run,
+      runTask(keysOf("large")("out"), { kind: "echo", made: [3, 2 ** 23] }),
     );
-    const sent = new Uint8Array(doubles.buffer);
-    await run.bridge.put([{ key: key("panel", 0), buffers: [filled(3, 9), sent] }]);
-    const tasks = [
-      runTask(key("copy"), { kind: "echo", made: [3] }, { reads: [key("panel", 0)], buffers: [[0, 1]] }),
-      runTask(
-        key("again"),
-        { kind: "echo" },
-        {
-          reads: [key("copy")],
-          buffers: [
-            [0, 1],
-            [0, 0],
-          ],
-        },
-      ),
-    ];
-    const [small, large] = await resultOf(run, ...tasks);
     expect(small).toEqual(filled(3, 1));
     expect(large!.byteOffset).toBe(0);
-    expect(new Float64Array(large!.buffer).length).toBe(doubles.length);
-    expect(Buffer.compare(large!, sent)).toBe(0);
+    expect(new Float64Array(large!.buffer).length).toBe(2 ** 20);
+    expect(Buffer.compare(large!, filled(2 ** 23, 2))).toBe(0);
   });
 
   test("the counts of an output are its last buffer", async () => {
@@ -220,10 +189,14 @@ describe.runIf(await hasDask())("the bridge", () => {
       ["/nowhere/node", "is not there"],
       [old, "is v20.1.0"],
     ] as const) {
-      const opened = openFakeRun(cluster.address, { ...fakeBundle(), node });
-      await expect(opened).rejects.toThrow(
-        new RegExp(`E605 worker tcp://127.0.0.1:\\d+ .*: ${node} ${reason}`),
-      );
+      const other = await openFakeRun(cluster.address, { ...fakeBundle(), node });
+      try {
+        const result = resultOf(other, runTask(keysOf("node")("out"), { kind: "echo" }));
+        const message = new RegExp(`E605 worker tcp://127.0.0.1:\\d+ .*: ${node} ${reason}`);
+        await expect(result).rejects.toThrow(message);
+      } finally {
+        await other.bridge.close();
+      }
     }
   });
 

@@ -6,8 +6,7 @@ import { pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
 import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
-import { readFrames } from "../../../src/cluster/bridge/pipe.ts";
-import { frameParts } from "../../../src/cluster/protocol/frames.ts";
+import { frameParts, readFrames } from "../../../src/cluster/protocol/frames.ts";
 import { PROTOCOL_VERSION } from "../../../src/cluster/protocol/protocol.ts";
 import { fileFolder } from "../../support/file_folder.ts";
 

@@ -1,34 +1,101 @@
-import { expect, test } from "vitest";
-import { builtInRegistry } from "../../../operators/index.ts";
+import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
-import { ClusterRun } from "../../../src/cluster/client/cluster_run.ts";
+import { columnsMissing } from "../../../src/cluster/protocol/errors.ts";
+import type { TaskGraph } from "../../../src/cluster/protocol/protocol.ts";
 import { compile } from "../../../src/compile.ts";
 import { panelSource } from "../../../src/data/panel/panel_source.ts";
-import { DEFAULT_COSTS } from "../../../src/plan/cost_model.ts";
-import { inProcessHost } from "../support/in_process_bridge.ts";
+import { Engine } from "../../../src/engine.ts";
+import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
+import { startHost } from "../../../src/evaluation/start_host.ts";
+import { differenceOf } from "../support/difference.ts";
+import { openInProcess, tableOfRun } from "../support/in_process_run.ts";
+
+const LANES = 10;
+const ROWS = 1000;
+const panel = syntheticPanel({ lanes: LANES, rows: ROWS, nullShare: 0.02 });
+const program = compile("a = ts_mean(rank(close), 5)\nb = delta(volume, 2)");
+const mixed = compile("a = ts_mean(rank(close), 5)\nb = cum_sum(volume)");
+/** Of two factors. */
+const rowBytes = LANES * (2 * 8 + 1);
+/** A quarter of which is requested ahead. */
+const workers = [{ threads: 2, memoryLimitBytes: 120_000 }];
+
+let host: EngineHost;
+beforeAll(async () => {
+  host = await startHost({ threads: 1, cores: 1 });
+});
+afterAll(() => host.pool.close());
 
 test("an abort while the tasks are being sent is heard", async () => {
   const controller = new AbortController();
   const reason = new Error("so soon");
-  const source = panelSource(syntheticPanel({ lanes: 3, rows: 20, nullShare: 0 }));
-  const run = await ClusterRun.open(
-    inProcessHost({ onSubmit: () => controller.abort(reason) }),
-    {
-      program: compile("x = rank(close)"),
-      registry: builtInRegistry,
-      source,
-      path: null,
-      sourceOptions: {},
-      options: {},
-      costs: DEFAULT_COSTS,
-      threadCount: 1,
-      store: null,
-      code: "code",
-      dataset: null,
-      cut: "auto",
-      partition: {},
-    },
-    { signal: controller.signal },
-  );
+  const onSubmit = () => controller.abort(reason);
+  const request = { program, source: panelSource(panel) };
+  const run = await openInProcess(host, request, { onSubmit }, { signal: controller.signal });
   await expect(Array.fromAsync(run.blocks())).rejects.toBe(reason);
+});
+
+describe("what a client has requested and not taken", () => {
+  /** Rows that were submitted and not taken, before and after each slab is submitted. */
+  async function outstanding(slabRows?: number): Promise<{ before: number[]; after: number[] }> {
+    const seen = { before: [] as number[], after: [] as number[] };
+    let [submitted, taken] = [0, 0];
+    const onSubmit = ({ tasks }: TaskGraph) => {
+      const { work } = tasks[0]!;
+      if (work.kind !== "run" || work.task.kind !== "slab") throw new Error("not a slab");
+      const [first, end] = run.job.cut.slabRows.slice(work.task.slab) as [number, number];
+      seen.before.push(submitted - taken);
+      submitted += end - first;
+      seen.after.push(submitted - taken);
+    };
+    const run = await openInProcess(
+      host,
+      { program, source: panelSource(panel), workers, slabRows },
+      { onSubmit },
+    );
+    Object.assign(run.job, { cut: { ...run.job.cut, chunkRows: 7 } });
+    for await (const { rowCount } of run.blocks()) {
+      await new Promise((resolve) => setTimeout(resolve, 1));
+      taken += rowCount;
+    }
+    expect([submitted, taken]).toEqual([ROWS, ROWS]);
+    return seen;
+  }
+
+  test("is at most a quarter of the workers' memory, in several slabs", async () => {
+    const { before, after } = await outstanding();
+    expect(Math.max(...after) * rowBytes).toBeLessThanOrEqual(30_000);
+    expect(Math.max(...after) * rowBytes).toBeGreaterThan(20_000);
+    expect(before.slice(1).every((rows) => rows > 0)).toBe(true);
+  });
+
+  test("is one slab if that alone is larger", async () => {
+    const { before, after } = await outstanding(250);
+    expect(before).toEqual([0, 0, 0, 0]);
+    expect(after).toEqual([250, 250, 250, 250]);
+  });
+});
+
+test("a run that begins again in the middle gives each row once, with the bits of the engine", async () => {
+  await using engine = await Engine.start({ threads: 1 });
+  const source = panelSource(panel);
+  const expected = await engine.evaluate(mixed, panel);
+  let slabs = 0;
+  const onTask = ({ kind }: { kind: string }) => {
+    if (kind === "slab" && [3, 5].includes(++slabs)) throw columnsMissing("what it reads");
+  };
+  const run = await openInProcess(host, { program: mixed, source, slabRows: 200 }, { onTask });
+  Object.assign(run.job, { cut: { ...run.job.cut, chunkRows: 70 } });
+  expect(run.job.cut.shares.map(({ warmUpRows }) => warmUpRows)).toEqual([null, 4]);
+  expect(differenceOf(await tableOfRun(run, source), expected)).toBe(null);
+  expect(run.restarts).toBe(2);
+});
+
+test("a run that fails three times ends with its error", async () => {
+  const onTask = () => {
+    throw columnsMissing("what it reads");
+  };
+  const run = await openInProcess(host, { program, source: panelSource(panel) }, { onTask });
+  await expect(Array.fromAsync(run.blocks())).rejects.toThrow("E610 what it reads");
+  expect(run.restarts).toBe(2);
 });

@@ -1,19 +1,14 @@
-import { execFile } from "node:child_process";
 import { readdirSync } from "node:fs";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { fileFolder } from "../../support/file_folder.ts";
 import { hasDask } from "../../support/needs.ts";
+import { printed } from "../support/python_script.ts";
 
-const PYTHON = join(import.meta.dirname, "../../../src/cluster/python");
 const folder = fileFolder();
 
 /** Two clients bring one bundle to a worker; prints whether the code is there as each begins, and at the end. */
 const SCRIPT = `
-import asyncio, hashlib, io, os, sys, zipfile
-sys.path.insert(0, sys.argv[1])
+import asyncio, hashlib, io, os, zipfile
 from distributed import Scheduler, Worker
 from worker_plugin import Bundle
 
@@ -31,7 +26,7 @@ async def main():
         file.writestr("main.mjs", "code")
     data = bytes.getvalue()
     async with Scheduler(host="127.0.0.1", port=0, dashboard_address="127.0.0.1:0") as scheduler:
-        async with Worker(scheduler.address, nthreads=1, local_directory=sys.argv[2]) as worker:
+        async with Worker(scheduler.address, nthreads=1, local_directory=sys.argv[1]) as worker:
             for _ in range(2):
                 bundle = Watched("bundle", hashlib.sha256(data).hexdigest(), data)
                 await worker.plugin_add(plugin=bundle, name=bundle.name)
@@ -45,9 +40,7 @@ asyncio.run(main())
 test.runIf(await hasDask())(
   "code stays while another client brings it, and goes with the worker",
   async () => {
-    const { path } = await findPython();
-    const { stdout } = await promisify(execFile)(path, ["-B", "-c", SCRIPT, PYTHON, folder]);
-    expect(stdout.trimEnd().split("\n")).toEqual(["False", "True", "True", "False"]);
+    expect(await printed(SCRIPT, folder)).toEqual(["False", "True", "True", "False"]);
     const left = readdirSync(folder, { recursive: true }).map(String);
     expect(left.filter((name) => name.includes("main.mjs"))).toEqual([]);
   },

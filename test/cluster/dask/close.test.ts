@@ -1,16 +1,11 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { hasDask } from "../../support/needs.ts";
-
-const PYTHON = join(import.meta.dirname, "../../../src/cluster/python");
+import { printed } from "../support/python_script.ts";
 
 /** Closes a bridge with results under way, and one without; prints what each asks of the cluster. */
 const SCRIPT = `
-import asyncio, sys
-sys.path.insert(0, sys.argv[1])
+import asyncio
+from types import SimpleNamespace
 from bridge import Bridge
 
 class Cluster:
@@ -33,7 +28,7 @@ async def closed(futures):
     bridge = Bridge(1)
     bridge.connection = Cluster()
     bridge.futures.update(futures)
-    bridge.jobs["digest"] = "job"
+    bridge.jobs["digest"] = SimpleNamespace(name="job")
     bridge.pool = "pool"
     await bridge.close()
 
@@ -42,8 +37,6 @@ for futures in ({"a": "a", "b": "b"}, {}):
 `;
 
 test.runIf(await hasDask())("a bridge that closes takes its tasks back before what they need", async () => {
-  const { path } = await findPython();
-  const { stdout } = await promisify(execFile)(path, ["-B", "-c", SCRIPT, PYTHON]);
   const brought = ["unregister job", "unregister pool", "close"];
-  expect(stdout.trimEnd().split("\n")).toEqual(["cancel a b", ...brought, ...brought]);
+  expect(await printed(SCRIPT)).toEqual(["cancel a b", ...brought, ...brought]);
 });

@@ -1,16 +1,10 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { describe, expect, test } from "vitest";
-import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { hasDask } from "../../support/needs.ts";
-
-const PYTHON = join(import.meta.dirname, "../../../src/cluster/python");
+import { printed } from "../support/python_script.ts";
 
 /** Tasks that begin and end in a room; `at(...)` gives those that run once nothing changes any more. */
 const SETTING = `
-import sys, threading, time
-sys.path.insert(0, sys.argv[1])
+import threading, time
 from executor_memory import Room
 
 room, running, ends, threads = Room(), set(), {}, []
@@ -40,12 +34,7 @@ def end(*names):
         ends[name].set()
 `;
 
-async function seen(script: string): Promise<string[]> {
-  const { path } = await findPython();
-  const args = ["-B", "-c", SETTING + script, PYTHON, process.execPath];
-  const { stdout } = await promisify(execFile)(path, args);
-  return stdout.trim().split("\n");
-}
+const seen = (script: string) => printed(SETTING + script, process.execPath);
 
 describe.runIf(await hasDask()).concurrent("room for tasks of a worker", () => {
   test("while memory is short one task runs at a time", async () => {
@@ -88,7 +77,7 @@ from types import SimpleNamespace
 import executor_pool
 
 def pool(name):
-    return executor_pool.ExecutorPool(name, "bundle", "executor.js", None, {}, None)
+    return executor_pool.ExecutorPool(name, "bundle", "executor.js", None, {})
 
 first, second = pool("factorloom-executors-1"), pool("factorloom-executors-2")
 worker = SimpleNamespace(plugins={}, state=SimpleNamespace(nthreads=2), metrics={})
@@ -117,7 +106,7 @@ worker = SimpleNamespace(
     metrics={},
     memory_manager=SimpleNamespace(memory_limit=10**9),
 )
-pool = executor_pool.ExecutorPool("executors", "bundle", "executor.js", sys.argv[2], {}, None)
+pool = executor_pool.ExecutorPool("executors", "bundle", "executor.js", sys.argv[1], {})
 pool.setup(worker)
 pool.prepare()
 room = pool._room

@@ -1,20 +1,14 @@
-import { execFile } from "node:child_process";
-import { join } from "node:path";
-import { promisify } from "node:util";
 import { expect, test } from "vitest";
-import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { hasDask } from "../../support/needs.ts";
-
-const PYTHON = join(import.meta.dirname, "../../../src/cluster/python");
+import { printed } from "../support/python_script.ts";
 
 /** Prints the faults that come from these through Dask, which cuts off the text of an exception. */
 const SCRIPT = `
-import json, sys
-sys.path.insert(0, sys.argv[1])
+import json
 from distributed.core import truncate_exception
 from task_faults import fault, fault_in
 
-for record in json.loads(sys.argv[2]):
+for record in json.loads(sys.argv[1]):
     print(json.dumps(fault_in(truncate_exception(fault(record)))))
 `;
 
@@ -27,15 +21,8 @@ test.runIf(await hasDask())("a fault of any length arrives, with the ends of its
     { ...short, problem: long("x"), remedy: long("\u{1f600}") },
     { code: "E607", args: ["('task', 1)", 7, long('"')] },
   ];
-  const { path } = await findPython();
-  const { stdout } = await promisify(execFile)(path, ["-B", "-c", SCRIPT, PYTHON, JSON.stringify(faults)]);
   const cut = expect.stringMatching(/^first.{100,} \.\.\. .{100,}last$/u);
-  expect(
-    stdout
-      .trimEnd()
-      .split("\n")
-      .map((line) => JSON.parse(line)),
-  ).toEqual([
+  expect((await printed(SCRIPT, JSON.stringify(faults))).map((line) => JSON.parse(line))).toEqual([
     short,
     { ...short, problem: cut, remedy: cut },
     { code: "E607", args: ["('task', 1)", 7, cut] },

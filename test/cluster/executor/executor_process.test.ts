@@ -1,9 +1,11 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { readdirSync, readFileSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
+import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
+import type { TaskAnswer } from "../../../src/cluster/executor/task_runner.ts";
 import { errorOfFault } from "../../../src/cluster/protocol/errors.ts";
 import { type Frame, frameParts } from "../../../src/cluster/protocol/frames.ts";
 import { packJob } from "../../../src/cluster/protocol/job_bytes.ts";
@@ -12,42 +14,34 @@ import {
   type ClusterTask,
   type FromExecutor,
   PROTOCOL_VERSION,
-  type TaskReport,
   type ToExecutor,
 } from "../../../src/cluster/protocol/protocol.ts";
-import { piecesRead } from "../../../src/cluster/protocol/tiles.ts";
-import { compile } from "../../../src/compile.ts";
+import { compile, type Program } from "../../../src/compile.ts";
+import type { PanelSource } from "../../../src/data/panel/panel_source.ts";
+import { openPanelSource } from "../../../src/data/source/open_panel_source.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { Engine } from "../../../src/engine.ts";
 import { defineOperator } from "../../../src/operator/definition.ts";
-import type { Panel } from "../../../src/panel.ts";
-import {
-  bitsOf,
-  Folders,
-  jobOf,
-  outputTasks,
-  slabsOf,
-  stageTasks,
-  tableOf,
-  takenResult,
-} from "../hand_made_job.ts";
+import { fileFolder } from "../../support/file_folder.ts";
+import { differenceOf } from "../support/difference.ts";
+import { GATE_VARIABLE } from "../support/gate.ts";
+import { type InProcessRequest, openInProcess, tableOfRun } from "../support/in_process_run.ts";
+import { stuck } from "../support/stuck.ts";
 
 const root = join(import.meta.dirname, "../../..");
 const DATA = join(root, "examples/data/sp100_daily.csv.gz");
 const GROUPS = join(root, "examples/data/sp100_sectors.csv");
-const folders = new Folders();
+const folder = fileFolder();
 const children: Executor[] = [];
-let panel: Panel;
-let engine: Engine;
-
+const mixed = compile("a = rank(ts_mean(close, 5))\nb = group_neutralize(cum_sum(close), sector)");
+const stuckProgram = compile("a = stuck(close)", { operators: [stuck], fields: ["close"] });
+let source: PanelSource;
 beforeAll(async () => {
-  panel = await readPanel(DATA, { groups: GROUPS });
-  engine = await Engine.start({ threads: 1 });
+  source = await openPanelSource(DATA, { groups: GROUPS });
 });
 afterAll(async () => {
   for (const { child } of children) child.kill("SIGKILL");
-  folders[Symbol.dispose]();
-  await engine.close();
+  await source.close();
 });
 
 /** The other end of an executor's pipes. */
@@ -61,6 +55,7 @@ class Executor {
   constructor() {
     this.child = spawn(process.execPath, [join(root, "src/cluster/executor/executor_process.ts")], {
       stdio: ["pipe", "pipe", "pipe"],
+      env: { ...process.env, [GATE_VARIABLE]: folder },
     });
     children.push(this);
     this.ended = once(this.child, "close").then(([code]) => code as number | null);
@@ -101,6 +96,17 @@ class Executor {
     return await this.receive();
   }
 
+  async load(job: string, bytes: Uint8Array): Promise<void> {
+    expect((await this.ask({ kind: "load", job }, [bytes])).record).toEqual({ kind: "loaded", job });
+  }
+
+  /** Runs a task that does not fail. */
+  async run(job: string, task: ClusterTask, panel: string | null = null): Promise<TaskAnswer> {
+    const { record, buffers } = await this.ask({ kind: "run", job, task, panel });
+    expect(record).toMatchObject({ kind: "done" });
+    return { ...(record as Extract<FromExecutor, { kind: "done" }>), buffers };
+  }
+
   async #take(count: number): Promise<Buffer> {
     const stdout = this.child.stdout as Readable;
     while (this.#received.length < count) {
@@ -119,59 +125,26 @@ async function started(): Promise<Executor> {
   return executor;
 }
 
+/** A run in slabs whose executor reads the bundled bars itself. */
+const requestOf = (program: Program): InProcessRequest => ({
+  program,
+  source,
+  path: DATA,
+  sourceOptions: { groups: GROUPS },
+  slabRows: 700,
+});
+
+async function jobOf(program: Program, differing: Partial<InProcessRequest> = {}): Promise<ClusterJob> {
+  const run = await openInProcess(undefined as never, { ...requestOf(program), ...differing });
+  await run.close();
+  return run.job;
+}
+
 async function loaded(job: ClusterJob): Promise<[executor: Executor, digest: string]> {
   const executor = await started();
   const { bytes, digest } = packJob(job);
-  expect((await executor.ask({ kind: "load", job: digest }, [bytes])).record).toEqual({
-    kind: "loaded",
-    job: digest,
-  });
+  await executor.load(digest, bytes);
   return [executor, digest];
-}
-
-function reportOf({ record }: Frame<FromExecutor>): TaskReport {
-  expect(record).toMatchObject({ kind: "done" });
-  return (record as Extract<FromExecutor, { kind: "done" }>).report;
-}
-
-const TEXT = "a = rank(ts_mean(close, 5))\nb = group_neutralize(close, sector)";
-
-/** Stages of lanes and of rows over the real bars, from the file. */
-function realJob(exchange: "memory" | "store"): ClusterJob {
-  const last = panel.rowCount - 1;
-  return jobOf(panel, {
-    exchange,
-    folder: exchange === "store" ? folders.make() : null,
-    partition: { shardLanes: 40, slabRows: [0, 70, 130], blockRows: 32 },
-    stages: [
-      { kind: "lanes", text: "m = ts_mean(close, 5)", blockRows: 32 },
-      {
-        kind: "rows",
-        text: "a = rank(m)\nb = group_neutralize(close, sector)",
-        imports: { m: { stage: 0, series: 0 } },
-        hasState: false,
-        blockRows: 32,
-      },
-    ],
-    source: {
-      path: DATA,
-      options: { groups: GROUPS },
-      fields: [...panel.fields.keys()],
-      groups: [...panel.groups.keys()],
-      time: panel.time,
-      symbols: panel.symbols,
-    },
-    outputRows: [10, Math.min(130, last)],
-  });
-}
-
-/** What the engine gives for the rows of the output. */
-async function expected(job: ClusterJob): Promise<Record<string, string>> {
-  const program = compile(TEXT, { fields: [...panel.fields.keys()], groups: ["sector"] });
-  const dates = panel.time.values;
-  const dayOf = (row: number) => new Date(Number(dates[row]) * 86_400_000).toISOString().slice(0, 10);
-  const [first, end] = job.outputRows;
-  return bitsOf(await engine.evaluate(program, panel, { from: dayOf(first), to: dayOf(end - 1) }));
 }
 
 test("an executor says hello, and ends when its input does", async () => {
@@ -191,61 +164,48 @@ test("an executor says hello, and ends when its input does", async () => {
   expect(executor.stderr).toBe("");
 });
 
-test("real bars from their file, tiles as values, give the bits of the engine", async () => {
-  const job = realJob("memory");
-  const [executor, digest] = await loaded(job);
-  const pieces = new Map<string, Uint8Array>();
-  const results: Uint8Array[][] = [];
-  const run = async (task: ClusterTask) => {
-    const buffers = piecesRead(job, task).map(
-      ({ stage, slab, part, index }) => pieces.get([stage, slab, part, index].join("/"))!,
-    );
-    const answer = await executor.ask({ kind: "run", job: digest, task }, buffers);
-    reportOf(answer);
-    return answer.buffers;
-  };
-  for (const slab of slabsOf(job)) {
-    for (const task of stageTasks(job, slab)) {
-      const [stage, part] =
-        task.kind === "read" ? [-1, task.block] : task.kind === "stage" ? [task.stage, task.part] : [0, 0];
-      for (const [index, bytes] of (await run(task)).entries())
-        pieces.set([stage, slab, part, index].join("/"), bytes);
-    }
-    for (const task of outputTasks(job, slab)) results.push([...(await run(task))]);
-  }
-  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected(job));
-  expect((await executor.ask({ kind: "release", job: digest })).record).toEqual({
-    kind: "released",
-    job: digest,
-  });
-  const { record } = await executor.ask({ kind: "run", job: digest, task: stageTasks(job, 0)[0]! });
-  expect(record).toMatchObject({ kind: "fault", errorClass: "internal", code: "E900" });
+test("real bars from their file, over all rows and in slabs, give the bits of the engine", async () => {
+  await using engine = await Engine.start({ threads: 1 });
+  const expected = await engine.evaluate(mixed, await readPanel(DATA, { groups: GROUPS }));
+  const executor = await started();
+  const run = await openInProcess(undefined as never, requestOf(mixed), { executor });
+  expect(run.job.cut.shares.map(({ warmUpRows }) => warmUpRows)).toEqual([null, 4]);
+  expect(differenceOf(await tableOfRun(run, source), expected)).toBe(null);
   executor.end();
   expect(await executor.ended).toBe(0);
 });
 
-test("two processes share a store, and one takes over from another that was killed", async () => {
-  const job = realJob("store");
-  const [first, digest] = await loaded(job);
-  const [second] = await loaded(job);
-  const results: Uint8Array[][] = [];
-  const run = async (executor: Executor, task: ClusterTask) =>
-    await executor.ask({ kind: "run", job: digest, task });
-  for (const task of stageTasks(job, 0)) reportOf(await run(first, task));
+test("two processes write a dataset, one after the other was killed", async () => {
+  const dataset = join(folder, "dataset");
+  const run = await openInProcess(undefined as never, { ...requestOf(mixed), dataset });
+  const [first, digest] = await loaded(run.job);
+  const [second] = await loaded(run.job);
+  const [{ report: history }, { report: slab }] = [
+    await first.run(digest, { kind: "history", share: 0 }),
+    await first.run(digest, { kind: "slab", share: 1, slab: 0 }),
+  ];
+  for (const { bytesWritten, wasDone } of [history, slab]) {
+    expect(bytesWritten).toBeGreaterThan(0);
+    expect(wasDone).toBe(false);
+  }
   first.child.kill("SIGKILL");
   await first.ended;
-  for (const task of stageTasks(job, 1)) reportOf(await run(second, task));
-  for (const slab of slabsOf(job)) {
-    for (const task of outputTasks(job, slab))
-      results.push(await takenResult(job, task, await run(second, task)));
-  }
-  expect(bitsOf(await tableOf(job, panel, results))).toEqual(await expected(job));
+  expect((await second.run(digest, { kind: "slab", share: 1, slab: 0 })).report.wasDone).toBe(true);
+  const { report, buffers } = await second.run(digest, { kind: "join", slab: 0 });
+  expect(buffers).toEqual([]);
+  expect(report.counts!.rowCount).toBeGreaterThan(60_000);
+  expect(report.bytesWritten).toBe(report.counts!.bytes);
+  const again = (await second.run(digest, { kind: "join", slab: 0 })).report;
+  expect(again).toMatchObject({ wasDone: true, counts: report.counts, bytesRead: 0, bytesWritten: 0 });
+  expect(readdirSync(dataset).filter((name) => name.endsWith(".parquet"))).toHaveLength(1);
+  await run.close();
 });
 
 test("a job whose bytes are not those that were named, or of another protocol, is refused", async () => {
   const executor = await started();
-  const { bytes, digest } = packJob(realJob("memory"));
-  const other = packJob({ ...realJob("memory"), protocol: PROTOCOL_VERSION + 1 });
+  const job = await jobOf(mixed);
+  const { bytes, digest } = packJob(job);
+  const other = packJob({ ...job, protocol: PROTOCOL_VERSION + 1 });
   const damaged = new Uint8Array(bytes);
   damaged[damaged.length >> 1]! ^= 1;
   for (const [name, sent] of [
@@ -256,23 +216,79 @@ test("a job whose bytes are not those that were named, or of another protocol, i
     const { record } = await executor.ask({ kind: "load", job: name }, [sent]);
     expect(record).toMatchObject({ kind: "fault", errorClass: "resource", code: "E606" });
   }
-  expect((await executor.ask({ kind: "load", job: digest }, [bytes])).record.kind).toBe("loaded");
+  await executor.load(digest, bytes);
+  expect((await executor.ask({ kind: "release", job: digest })).record).toEqual({
+    kind: "released",
+    job: digest,
+  });
+  const { record } = await executor.ask({
+    kind: "run",
+    job: digest,
+    task: { kind: "slab", share: 1, slab: 0 },
+    panel: null,
+  });
+  expect(record).toMatchObject({ kind: "fault", errorClass: "internal", code: "E900" });
 });
 
 test("errors come as faults of their class, and the executor goes on", async () => {
-  const job = realJob("store");
-  const elsewhere = { ...job, source: { ...job.source, path: join(folders.make(), "gone.csv") } };
-  const [executor, digest] = await loaded(elsewhere);
-  const read = await executor.ask({ kind: "run", job: digest, task: { kind: "read", slab: 0, block: 0 } });
-  expect(read.record).toMatchObject({ kind: "fault", errorClass: "data", code: "E615" });
-  const task: ClusterTask = { kind: "stage", stage: 0, slab: 0, part: 0 };
-  const stage = await executor.ask({ kind: "run", job: digest, task });
-  expect(stage.record).toMatchObject({ kind: "fault", errorClass: "resource", code: "E610" });
-  const probe: ClusterTask = { kind: "probe", folder: "/no/such/folder" };
-  const missing = await executor.ask({ kind: "run", job: "none", task: probe });
-  expect(missing.record).toMatchObject({ kind: "fault", errorClass: "usage", code: "E614" });
-  const error = errorOfFault(missing.record as Extract<FromExecutor, { kind: "fault" }>);
+  const job = await jobOf(mixed);
+  const path = join(folder, "gone.csv");
+  const gone = { ...job, identity: { ...job.identity, inputs: [] }, source: { ...job.source, path } };
+  const [executor, digest] = await loaded(gone);
+  const fails = async (task: ClusterTask, on = digest) =>
+    (await executor.ask({ kind: "run", job: on, task, panel: null })).record;
+  expect(await fails({ kind: "slab", share: 1, slab: 0 })).toMatchObject({
+    errorClass: "data",
+    code: "E615",
+  });
+  const open = await openInProcess(undefined as never, {
+    ...requestOf(mixed),
+    dataset: join(folder, "joined"),
+  });
+  const joining = packJob(open.job);
+  await executor.load(joining.digest, joining.bytes);
+  const join0 = await fails({ kind: "join", slab: 0 }, joining.digest);
+  expect(join0).toMatchObject({ errorClass: "resource", code: "E610" });
+  await open.close();
+  const unclaimed = await fails({ kind: "join", slab: 0 }, joining.digest);
+  expect(unclaimed).toMatchObject({ errorClass: "usage", code: "E614" });
+  const missing = await fails({ kind: "probe", folder: "/no/such/folder" }, "none");
+  const error = errorOfFault(missing as Extract<FromExecutor, { kind: "fault" }>);
   expect([error.name, error.code]).toEqual(["UsageError", "E614"]);
+});
+
+/** An executor whose operator does not return before `letReturn`, as its first frame has said. */
+async function stuckExecutor(): Promise<Executor> {
+  writeFileSync(join(folder, "stuck-always"), "");
+  const hang = { limitMs: 300, replaces: false };
+  const [executor, job] = await loaded(await jobOf(stuckProgram, { hang }));
+  executor.send({ kind: "run", job, task: { kind: "slab", share: 0, slab: 0 }, panel: null });
+  const { record } = await executor.receive();
+  expect(record).toMatchObject({ kind: "hang", operators: ["stuck"], isReplaced: false });
+  expect((record as Extract<FromExecutor, { kind: "hang" }>).seconds).toBeGreaterThan(0.3);
+  return executor;
+}
+
+const letReturn = () => rmSync(join(folder, "stuck-always"), { force: true });
+
+test("an operator that hangs is reported before the answer", async () => {
+  const executor = await stuckExecutor();
+  letReturn();
+  expect((await executor.receive()).record).toMatchObject({ kind: "done" });
+});
+
+test("an executor whose stdin ends in the middle of a task ends within a second", async () => {
+  const stuckOne = await stuckExecutor();
+  const [busy, job] = await loaded(await jobOf(mixed));
+  busy.send({ kind: "run", job, task: { kind: "history", share: 0 }, panel: null });
+  await wait(100);
+  for (const executor of [stuckOne, busy]) {
+    const start = performance.now();
+    executor.end();
+    expect(await executor.ended).toBe(0);
+    expect(performance.now() - start).toBeLessThan(1000);
+  }
+  letReturn();
 });
 
 test("what operators print does not mix with frames", async () => {
@@ -297,45 +313,35 @@ test("what operators print does not mix with frames", async () => {
       return x;
     },
   });
-  const job = jobOf(panel, {
-    partition: { slabRows: [0, 2], blockRows: 2 },
-    stages: [{ kind: "lanes", text: "a = loud(close)", hasState: false }],
-    operators: [loud],
-    outputRows: [0, 2],
-  });
-  const [executor, digest] = await loaded(job);
-  const task: ClusterTask = { kind: "stage", stage: 0, slab: 0, part: 0 };
-  const series = panel.fields.size + panel.groups.size;
-  const answer = await executor.ask({ kind: "run", job: digest, task }, [
-    new Uint8Array(series * 2 * panel.laneCount * 8).fill(0x40),
-  ]);
-  reportOf(answer);
+  const program = compile("a = loud(close)", { operators: [loud], fields: ["close"] });
+  const [executor, digest] = await loaded(await jobOf(program));
+  const { buffers } = await executor.run(digest, { kind: "slab", share: 0, slab: 0 });
+  expect(buffers).toHaveLength(1);
   executor.end();
   expect(await executor.ended).toBe(0);
   expect(executor.stderr).toContain("a value");
-  expect(executor.stderr).toContain("another");
 });
 
 test("a probe says which versions run, and leaves nothing in the folder", async () => {
   const executor = await started();
-  const folder = folders.make();
+  const place = mkdtempSync(join(folder, "probe-"));
   const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
-  for (const place of [folder, null]) {
-    const task: ClusterTask = { kind: "probe", folder: place };
-    const { buffers } = await executor.ask({ kind: "run", job: "none", task });
+  for (const named of [place, null]) {
+    const task: ClusterTask = { kind: "probe", folder: named };
+    const { buffers } = await executor.ask({ kind: "run", job: "none", task, panel: null });
     expect(JSON.parse(Buffer.from(buffers[0]!).toString())).toEqual({
       node: process.versions.node,
       factorloom: version,
-      hasWritten: place !== null,
+      hasWritten: named !== null,
     });
   }
-  expect(readdirSync(folder)).toEqual([]);
+  expect(readdirSync(place)).toEqual([]);
 });
 
 test("an executor ends when its answers are not read, or when it receives bytes that are not a frame", async () => {
   const deaf = await started();
   (deaf.child.stdout as Readable).destroy();
-  const { bytes, digest } = packJob(realJob("memory"));
+  const { bytes, digest } = packJob(await jobOf(mixed));
   deaf.send({ kind: "load", job: digest }, [bytes]);
   expect(await deaf.ended).toBe(0);
   const confused = await started();

@@ -5,7 +5,6 @@ import { zipSync } from "fflate";
 import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import type {
-  BufferPath,
   Bundle,
   ClusterTask,
   GraphTask,
@@ -34,7 +33,7 @@ export function fakeBundle(): Bundle {
   const code = readFileSync(join(import.meta.dirname, "fake_executor.mjs"));
   const bytes = zipSync({ "fake/main.mjs": code }, { mtime: new Date(1980, 0, 1) });
   const hello = { protocol: 2, version: "fake" };
-  return { digest: digestOf(bytes), bytes, entry: "fake/main.mjs", node: null, hello, hang: null };
+  return { digest: digestOf(bytes), bytes, entry: "fake/main.mjs", node: null, hello };
 }
 
 export interface FakeRun {
@@ -57,7 +56,7 @@ export async function openFakeRun(address: string, bundle: Bundle = fakeBundle()
 
 export async function addJob(bridge: Bridge): Promise<string> {
   const bytes = Buffer.from(randomUUID());
-  await bridge.addJob(digestOf(bytes), bytes);
+  await bridge.addJob(digestOf(bytes), bytes, null);
   return digestOf(bytes);
 }
 
@@ -71,28 +70,17 @@ export function graphTask(
   key: TaskKey,
   work: GraphWork,
   dependencies: readonly TaskKey[] = [],
-  { deadlineSeconds = 30, preferredWorker = null }: TaskOptions = {},
+  deadlineSeconds = 30,
 ): GraphTask {
-  return { key, work, dependencies, urgency: 0, deadlineSeconds, preferredWorker };
+  return { key, work, dependencies, urgency: 0, deadlineSeconds };
 }
 
 export function runTask(
   key: TaskKey,
   task: FakeTask,
-  { reads = [], buffers = [], ...options }: RunOptions = {},
+  { reads, deadlineSeconds }: { readonly reads?: readonly TaskKey[]; readonly deadlineSeconds?: number } = {},
 ): GraphTask {
-  const work = { kind: "run", task: task as unknown as ClusterTask, buffers } as const;
-  return graphTask(key, work, reads, options);
-}
-
-interface TaskOptions {
-  readonly deadlineSeconds?: number;
-  readonly preferredWorker?: number | null;
-}
-
-interface RunOptions extends TaskOptions {
-  readonly reads?: readonly TaskKey[];
-  readonly buffers?: readonly BufferPath[];
+  return graphTask(key, { kind: "run", task: task as unknown as ClusterTask }, reads, deadlineSeconds);
 }
 
 /** Submits tasks and gathers the last one. */

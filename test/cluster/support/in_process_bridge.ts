@@ -1,8 +1,14 @@
 import type { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import type { RunHost } from "../../../src/cluster/client/cluster_run.ts";
-import { TaskRunner } from "../../../src/cluster/executor/task_runner.ts";
+import { type TaskAnswer, TaskRunner } from "../../../src/cluster/executor/task_runner.ts";
 import { unpackJob } from "../../../src/cluster/protocol/job_bytes.ts";
-import type { BroughtPanel, GraphTask, TaskGraph, TaskKey } from "../../../src/cluster/protocol/protocol.ts";
+import type {
+  BroughtPanel,
+  ClusterTask,
+  GraphTask,
+  TaskGraph,
+  TaskKey,
+} from "../../../src/cluster/protocol/protocol.ts";
 import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
 
 /** What a test does to the workers, which are this process. */
@@ -12,7 +18,12 @@ export interface InProcessOptions {
   /** While a graph is under way to the scheduler, which knows no task yet. */
   readonly onSubmit?: (graph: TaskGraph) => void;
   /** Before each task. */
-  readonly onTask?: () => void;
+  readonly onTask?: (task: ClusterTask) => void;
+  /** Runs the tasks instead of this process. */
+  readonly executor?: {
+    load(job: string, bytes: Uint8Array): Promise<unknown>;
+    run(job: string, task: ClusterTask, panel: string | null): Promise<TaskAnswer>;
+  };
 }
 
 /** A host whose bridge runs the tasks of a graph on an engine here, one after the other, as results are asked for. */
@@ -28,6 +39,7 @@ class InProcessBridge {
   readonly #tasks = new Map<string, GraphTask>();
   readonly #values = new Map<string, readonly Uint8Array[]>();
   #runner: TaskRunner | null = null;
+  #job = "";
   #panel: string | null = null;
   #done = 0;
   #turn: Promise<unknown> = Promise.resolve();
@@ -38,7 +50,9 @@ class InProcessBridge {
   }
 
   async addJob(digest: string, bytes: Uint8Array, panel: BroughtPanel | null) {
+    this.#job = digest;
     this.#runner = new TaskRunner(unpackJob(bytes, digest), this.#engine, 2 ** 28);
+    await this.#options.executor?.load(digest, bytes);
     this.#panel = panel?.path ?? null;
     return true;
   }
@@ -83,10 +97,12 @@ class InProcessBridge {
     return value;
   }
 
-  async #run(task: Extract<GraphTask["work"], { kind: "run" }>["task"]): Promise<readonly Uint8Array[]> {
+  async #run(task: ClusterTask): Promise<readonly Uint8Array[]> {
     if (this.#done++ === this.#options.failAfter) throw new Error("the run is broken off");
-    this.#options.onTask?.();
-    const { report, buffers } = await this.#runner!.run(task, this.#panel);
+    this.#options.onTask?.(task);
+    const { executor } = this.#options;
+    const running = executor?.run(this.#job, task, this.#panel) ?? this.#runner!.run(task, this.#panel);
+    const { report, buffers } = await running;
     return report.counts ? [...buffers, Buffer.from(JSON.stringify(report.counts))] : buffers;
   }
 }

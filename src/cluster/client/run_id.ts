@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { stat } from "node:fs/promises";
-import { serialize } from "node:v8";
 import { moduleDigest } from "../../operator/operator_digest.ts";
 import { inputFile, WHOLE_BYTES_MAX } from "../executor/input_digest.ts";
 import type { JobCall, JobSource, RunIdentity } from "../protocol/protocol.ts";
@@ -9,11 +8,10 @@ import type { JobCall, JobSource, RunIdentity } from "../protocol/protocol.ts";
 export async function runId(
   call: JobCall,
   source: JobSource,
-  inputs: RunIdentity["inputs"],
-  modules: RunIdentity["modules"],
+  { inputs, modules }: Pick<RunIdentity, "inputs" | "modules">,
   code: string,
 ): Promise<string> {
-  const hash = createHash("sha256").update(serialize([call, source, inputs, modules, code]));
+  const hash = createHash("sha256").update(textOf([call, source, inputs, modules, code]));
   // The digest of a large file covers only samples, so its time of change is included.
   for (const { path, files } of inputs) {
     for (const { name, bytes } of files) {
@@ -23,9 +21,23 @@ export async function runId(
   return hash.digest("hex").slice(0, 16);
 }
 
-/** Digests of the modules of the operators. */
+/** Digests of the modules of operators. */
 export function modulesOf({ program }: JobCall): RunIdentity["modules"] {
   return Object.fromEntries(
     program.operators.flatMap(({ module }) => (module === null ? [] : [[module, moduleDigest(module)]])),
   );
+}
+
+/** The same text for equal values. `v8.serialize` tells numbers and arrays apart that the machine only stores otherwise. */
+function textOf(value: unknown): string {
+  return JSON.stringify(value, function (this: Record<string, unknown>, key) {
+    // Not the second argument: for a Buffer that is an array of its bytes.
+    const each = this[key];
+    if (typeof each === "bigint") return { bigint: String(each) };
+    if (typeof each === "number" && !Number.isFinite(each)) return { number: String(each) };
+    if (Object.is(each, -0)) return { number: "-0" };
+    if (ArrayBuffer.isView(each))
+      return { bytes: Buffer.from(each.buffer, each.byteOffset, each.byteLength).toString("base64") };
+    return each instanceof Set || each instanceof Map ? { items: [...each] } : each;
+  });
 }
