@@ -3,7 +3,7 @@ import { once } from "node:events";
 import { readdir, readFile } from "node:fs/promises";
 import { setTimeout as wait } from "node:timers/promises";
 import { promisify } from "node:util";
-import { keepLastLines } from "../../../../src/cluster/bridge/pipe.ts";
+import { keepLastLines } from "../../../../src/cluster/bridge/last_lines.ts";
 
 export interface ProcessEntry {
   readonly pid: number;
