@@ -27,7 +27,10 @@ export class BroughtFile {
     columns: { readonly fields: readonly string[]; readonly groups: readonly string[]; readonly end: number },
     signal: AbortSignal | undefined,
   ): Promise<BroughtFile> {
-    const folder = await mkdtemp(join(tmpdir(), "factorloom-panel-"));
+    const place = join(tmpdir(), "factorloom-panel-");
+    const folder = await mkdtemp(place).catch((error: Error) => {
+      throw storeFailed(place, error.message);
+    });
     try {
       const token = randomUUID();
       await writeFile(join(folder, CLAIM_FILE), JSON.stringify({ token }));

@@ -36,12 +36,23 @@ export function schedulerUnreachable(address: string, reason: string): ResourceE
   );
 }
 
-/** @param restriction which workers may run the tasks, in words; empty for any */
-export function noWorkers(address: string, restriction = ""): ResourceError {
-  const message = `the Dask scheduler at ${address} has no worker${restriction === "" ? "s" : ` ${restriction}`}`;
-  const remedy =
+/**
+ * @param restriction which workers may run the tasks, in words; empty for any
+ * @param silent how many of them there are, and do not answer
+ * @param gone how many workers have left since the client connected
+ */
+export function noWorkers(address: string, restriction = "", silent = 0, gone = 0): ResourceError {
+  const which = [restriction, silent > 0 ? "that answers" : ""].filter((each) => each !== "").join(" ");
+  const message = `the Dask scheduler at ${address} has no worker${which === "" ? "s" : ` ${which}`}`;
+  const start =
     restriction === "" ? "start dask-worker on its hosts" : "start one, or correct --workers or --resources";
-  return new ResourceError("E604", message, remedy);
+  const look =
+    silent > 0
+      ? `look at the logs of those that are there (${silent}), and at the load of their hosts`
+      : gone > 0
+        ? `${start}; ${gone} that were there have ended: look at their logs, memory may be short there`
+        : start;
+  return new ResourceError("E604", message, look);
 }
 
 export function startTooSlow(what: string, seconds: number): ResourceError {

@@ -119,6 +119,8 @@ class Bridge:
         # The scheduler forwards this error if a worker is gone; if the scheduler itself is, the client may not know yet.
         if is_disconnected and not await self.connection.has_scheduler():
             return self.watch.loss()
+        if isinstance(error, OSError) and "No valid workers" in text:
+            return self.watch.no_worker()
         # A worker that does not answer is an OSError.
         if name == "KilledWorker" or isinstance(error, OSError):
             return {"code": "E608", "args": [task, text]}

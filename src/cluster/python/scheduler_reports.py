@@ -84,7 +84,8 @@ def progress(
     """`groups`: how many tasks of each are done and under way, without groups that the scheduler has forgotten.
 
     `nannies`: by address of the worker, `at` a time of the scheduler's clock. `canRun`: whether a worker with a heartbeat
-    in the last `seconds` may run the tasks. `events`: those of a topic after a time of the scheduler's clock.
+    in the last `seconds` may run the tasks, `allowed`: how many workers may, also silent ones. `events`: those of a topic
+    after a time of the scheduler's clock.
     """
     found = {}
     for name in groups:
@@ -100,9 +101,15 @@ def progress(
             }
     workers = [described(worker) for worker in dask_scheduler.workers.values()]
     nannies = {worker["address"]: worker["nanny"] for worker in workers}
-    can_run = any(fits(worker, wanted) and worker["silentSeconds"] < seconds for worker in workers)
-    events = later_events(topic, since, dask_scheduler)
-    return {"groups": found, "nannies": nannies, "canRun": can_run, "events": events, "at": time.time()}
+    silences = [worker["silentSeconds"] for worker in workers if fits(worker, wanted)]
+    return {
+        "groups": found,
+        "nannies": nannies,
+        "canRun": any(silence < seconds for silence in silences),
+        "allowed": len(silences),
+        "events": later_events(topic, since, dask_scheduler),
+        "at": time.time(),
+    }
 
 
 def later_events(topic: str, since: float, dask_scheduler: Any) -> list[Record]:

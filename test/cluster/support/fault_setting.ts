@@ -1,11 +1,12 @@
-import { mkdtempSync, rmSync } from "node:fs";
+import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { expect } from "vitest";
 import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
 import { Cluster, openClusterPanel } from "../../../src/cluster/client/cluster.ts";
 import type { ClusterRun } from "../../../src/cluster/client/cluster_run.ts";
 import type { ClusterEvaluateOptions, ClusterOptions } from "../../../src/cluster/client/options.ts";
+import { CLAIM_FILE } from "../../../src/cluster/results/folder_claim.ts";
 import { compile, type Program } from "../../../src/compile.ts";
 import type { FactorBlock } from "../../../src/data/factors/factor_batches.ts";
 import { factorTableOfBlocks } from "../../../src/data/factors/factor_table.ts";
@@ -13,10 +14,10 @@ import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
 import { Engine } from "../../../src/engine.ts";
 import { sharedColumn } from "../../../src/evaluation/shared_columns.ts";
-import { PATIENCE_SECONDS, until } from "../../support/until.ts";
+import { isRunning, PATIENCE_SECONDS, until } from "../../support/until.ts";
 import { differenceOf } from "./difference.ts";
 import { type FakeRun, openFakeRun } from "./fake_run.ts";
-import { GATE_VARIABLE, Gate, gated } from "./gate.ts";
+import { Gate, gated, gateVariables } from "./gate.ts";
 import { panelTable } from "./panel_table.ts";
 import { ProcessCluster, type ProcessClusterOptions } from "./processes/process_cluster.ts";
 import { type ProcessEntry, processes } from "./processes/process_group.ts";
@@ -24,17 +25,17 @@ import { schedulerCounts } from "./scheduler_counts.ts";
 
 type Table = Awaited<ReturnType<Engine["evaluate"]>>;
 
-/** Stages of rows, of lanes with state, and of rows, which waits at the gate. */
-const SOURCE = "smooth = gated(ema(rank(close), 10), row)\nfast = rank(ts_mean(volume, 5)) - smooth";
+/** Evaluated over all rows, and in slabs; both wait at the gate, rows of the first are counted from -1000. */
+const SOURCE =
+  "smooth = gated(ema(rank(close), 10), row - 1000)\nfast = gated(rank(ts_mean(volume, 5)), row)";
 
 export const gatedProgram = () => compile(SOURCE, { operators: [gated], fields: ["close", "volume", "row"] });
 
-/** Four slabs of three blocks; four shards. */
+/** Four slabs. */
 const SHAPE = { lanes: 40, rows: 240, nullShare: 0.02 };
-export const PARTITION = { shardLanes: 10, slabRows: 60, blockRows: 20, trace: true };
+export const CUT = { slabRows: 60, trace: true };
 /** In the last slab, and in the first one, of which no result has been taken. */
 export const LATE = 185;
-export const EARLY = 30;
 
 /** A run under way. */
 export interface StartedRun {
@@ -43,15 +44,17 @@ export interface StartedRun {
   readonly given: FactorBlock[];
   /** Its table, or why there is none. */
   readonly table: Promise<Table>;
+  /** The folder that workers write. */
+  readonly dataset: string | null;
 }
 
 export interface BeginOptions extends ClusterEvaluateOptions {
   /** What happens when it is ready, and not yet sent. */
-  readonly between?: () => void;
+  readonly between?: (run: ClusterRun) => unknown;
   /** Workers write into this folder. */
   readonly dataset?: string | null;
-  /** The client brings the bars. */
-  readonly isBrought?: boolean;
+  /** The client brings the bars, in a file that workers see or do not. */
+  readonly brings?: "seen" | "copied";
 }
 
 type SettingParts = Pick<FaultSetting, "folder" | "dask" | "workers" | "gate" | "path" | "program"> & {
@@ -59,7 +62,7 @@ type SettingParts = Pick<FaultSetting, "folder" | "dask" | "workers" | "gate" | 
 };
 
 /** A cluster of its own, a program whose tasks wait at a gate, and what the engine gives for it. */
-export class FaultSetting {
+export class FaultSetting implements AsyncDisposable {
   readonly folder: string;
   readonly dask: ProcessCluster;
   /** As it starts. */
@@ -69,7 +72,7 @@ export class FaultSetting {
   readonly program: Program;
   readonly #expected: Table;
   #fakes: Promise<FakeRun> | null = null;
-  readonly #clients = new Map<"store" | "memory", Promise<Cluster>>();
+  #client: Promise<Cluster> | null = null;
 
   static async start(
     options: Partial<ProcessClusterOptions> = {},
@@ -80,7 +83,7 @@ export class FaultSetting {
       const gate = new Gate(join(folder, "gate"));
       const path = join(folder, "bars.parquet");
       await writeBars(path);
-      const config = { ...options.config, [GATE_VARIABLE]: gate.folder };
+      const config = { ...options.config, ...gateVariables(gate) };
       const workers = options.workers ?? 2;
       const dask = await ProcessCluster.start({ ...options, workers, config });
       const expected = await expectedTable(path, program);
@@ -101,25 +104,18 @@ export class FaultSetting {
     this.#expected = expected;
   }
 
-  get store(): string {
-    return join(this.folder, "store");
-  }
-
-  async connect(mode: "store" | "memory", options: Partial<ClusterOptions> = {}): Promise<Cluster> {
-    const store = mode === "store" ? this.store : undefined;
+  async connect(options: Partial<ClusterOptions> = {}): Promise<Cluster> {
     return await Cluster.connect({
       scheduler: this.dask.address,
-      store,
-      createStore: true,
       timeoutSeconds: PATIENCE_SECONDS,
       ...options,
     });
   }
 
   /** A client that is connected when it is first asked for, and shared from then on. */
-  async client(mode: "store" | "memory"): Promise<Cluster> {
-    if (!this.#clients.has(mode)) this.#clients.set(mode, this.connect(mode));
-    return await this.#clients.get(mode)!;
+  client(): Promise<Cluster> {
+    this.#client ??= this.connect();
+    return this.#client;
   }
 
   /** A bridge with fake executors, which is opened when it is first asked for, and shared from then on. */
@@ -137,12 +133,13 @@ export class FaultSetting {
   /** Starts a run; its results are taken as they come. */
   async begin(
     cluster: Cluster,
-    { between, dataset = null, isBrought = false, ...options }: BeginOptions = {},
+    { between, dataset = null, brings, ...options }: BeginOptions = {},
   ): Promise<StartedRun> {
     const panel = await openClusterPanel(this.path);
-    const input = isBrought ? { ...panel, path: null } : panel;
-    const run = await cluster.openRun(this.program, input, { ...PARTITION, ...options }, dataset);
-    between?.();
+    const input = brings === undefined ? panel : { ...panel, path: null };
+    const run = await cluster.openRun(this.program, input, { ...CUT, ...options }, dataset);
+    if (brings === "copied") rmSync(join(dirname(run.job.source.path), CLAIM_FILE));
+    await between?.(run);
     const given: FactorBlock[] = [];
     async function* blocks() {
       for await (const block of run.blocks()) {
@@ -156,25 +153,38 @@ export class FaultSetting {
       .then((result) => result.table)
       .finally(() => panel.source.close());
     table.catch(() => {}); // seen where it is awaited
-    return { run, given, table };
+    return { run, given, table, dataset };
   }
 
-  /** Starts a run with the gate closed from a row on; gives an executor that waits there. */
+  /** Starts a run with the gate closed; gives an executor that waits there. */
   async beginHeld(
     cluster: Cluster,
     options: BeginOptions = {},
-    row = LATE,
+    close: () => void = () => this.gate.close(LATE),
   ): Promise<StartedRun & { executor: number }> {
-    this.gate.close(row);
+    close();
     const started = await this.begin(cluster, options);
     const executors = await Promise.race([this.gate.waiting(1), started.table]);
     if (!Array.isArray(executors)) throw new Error("the run did not wait at the gate");
     return { ...started, executor: executors[0] as number };
   }
 
-  /** Waits for a run, whose table must have the bits of the engine. */
-  async expectRight({ table }: StartedRun): Promise<void> {
-    expect(differenceOf(await table, this.#expected)).toBe(null);
+  /** Waits for a run, whose table, or dataset, must have the bits of the engine. */
+  async expectRight({ table, dataset, run }: StartedRun): Promise<void> {
+    const found = await table;
+    const names = run.job.factors;
+    const expected = this.#expected.select(
+      [...this.#expected.schema.names.slice(0, 2), ...names].map(String),
+    );
+    if (dataset === null) return expect(differenceOf(found, expected as Table)).toBe(null);
+    const left = readdirSync(dataset).filter((name) => !/^\.?part-/.test(name));
+    expect(left.sort()).toEqual(["_complete.json", "_factorloom.json"]);
+    expect(readdirSync(dataset).filter((name) => name.endsWith(".tmp"))).toEqual([]);
+    const path = join(dataset, "../expected.parquet");
+    await writeTable(expected as Table, path);
+    const [panel, right] = [await readPanel(dataset), await readPanel(path)];
+    expect(panel.present).toEqual(right.present);
+    for (const name of names) expect(panel.fields.get(name), name).toEqual(right.fields.get(name));
   }
 
   /** The worker process that an executor belongs to. */
@@ -185,12 +195,18 @@ export class FaultSetting {
     return worker;
   }
 
-  /** Processes of executors. */
+  /** Processes of executors, of whichever workers. */
   async executors(): Promise<number[]> {
-    const workers = new Set(await this.dask.workerPids());
-    return (await processes())
-      .filter(({ parent, command }) => workers.has(parent) && command.includes("executor_process"))
-      .map(({ pid }) => pid);
+    const all = (await processes()).filter(({ command }) => command.includes("executor_process"));
+    return all.map(({ pid }) => pid).filter((pid) => this.#isOurs(pid));
+  }
+
+  #isOurs(pid: number): boolean {
+    try {
+      return readFileSync(`/proc/${pid}/environ`, "utf8").includes(this.gate.folder) && isRunning(pid);
+    } catch {
+      return false;
+    }
   }
 
   counts() {
@@ -202,9 +218,13 @@ export class FaultSetting {
     return (await this.counts()).tasks === 0 && (await this.executors()).length === 0;
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.close();
+  }
+
   async close(): Promise<void> {
     this.gate.open();
-    for (const client of this.#clients.values()) await (await client).close();
+    await (await this.#client?.catch(() => null))?.close();
     await (await this.#fakes)?.bridge.close();
     await this.dask.close();
     rmSync(this.folder, { recursive: true, force: true });
@@ -219,8 +239,8 @@ export function countersOf({ run }: StartedRun) {
   return { executorRestarts: sum("executorRestarts"), deadlineKills: sum("deadlineKills") };
 }
 
-/** Tasks of a run whose tiles were there already. */
-export function foundTiles({ run }: StartedRun): number {
+/** Tasks of a run that found their files. */
+export function foundDone({ run }: StartedRun): number {
   const traces = run.report!.workers.flatMap(({ job }) => job.trace);
   return traces.filter(({ wasDone }) => wasDone).length;
 }

@@ -6,9 +6,23 @@ import { isRunning, until } from "../../support/until.ts";
 /** Names the folder of the gate in the environment of executors; where it is missing the operator does nothing. */
 export const GATE_VARIABLE = "FACTORLOOM_TEST_GATE";
 
+/** The environment of executors that wait at the gate, also between the steps of `step_gate.mjs`. */
+export const gateVariables = ({ folder }: Gate): Record<string, string> => ({
+  [GATE_VARIABLE]: folder,
+  NODE_OPTIONS: `--import=${join(import.meta.dirname, "step_gate.mjs")}`,
+});
+
+/** What a dataset has while an executor waits between two steps. */
+export type Step =
+  | "columns"
+  | "a part without its name"
+  | "a part without its counts"
+  | "a part beside its columns"
+  | "a part beside some of its columns";
+
 /**
- * `gated(x, row)` gives `x`. In executors it waits at the gate: from the row on at which that is closed. So faults hit a
- * task while it runs, however fast the machine is.
+ * `gated(x, row)` gives `x`. In executors it waits at the gate: at the rows for which that is closed. So faults hit a task
+ * while it runs, however fast the machine is.
  */
 export const gated = defineOperator({
   name: "gated",
@@ -31,11 +45,11 @@ export const gated = defineOperator({
     if (folder === undefined) return;
     const fs = process.getBuiltinModule("node:fs");
     const row = rows!.find(Number.isFinite) ?? 0;
-    const closedFrom = () => {
+    const textOf = (name: string) => {
       try {
-        return Number(fs.readFileSync(`${folder}/closed`, "utf8"));
+        return fs.readFileSync(`${folder}/${name}`, "utf8");
       } catch {
-        return Number.POSITIVE_INFINITY;
+        return "";
       }
     };
     if (fs.existsSync(`${folder}/broken`)) {
@@ -44,15 +58,21 @@ export const gated = defineOperator({
     }
     const mark = `${folder}/waiting-${process.pid}`;
     const clock = new Int32Array(new SharedArrayBuffer(4));
-    while (row >= closedFrom()) {
+    const isClosed = () => {
+      const [first, end] = textOf("closed").split(" ").map(Number);
+      return row >= first! && row < end!;
+    };
+    while (isClosed()) {
       fs.writeFileSync(mark, "");
       Atomics.wait(clock, 0, 0, 5);
     }
     fs.rmSync(mark, { force: true });
+    const ms = Number(textOf("slow"));
+    if (ms > 0) Atomics.wait(clock, 0, 0, ms);
   },
 });
 
-/** Holds the executors of a cluster that was started with `GATE_VARIABLE`. */
+/** Holds the executors of a cluster that was started with `gateVariables`. */
 export class Gate {
   readonly folder: string;
 
@@ -61,20 +81,32 @@ export class Gate {
     mkdirSync(folder);
   }
 
-  /** Executors wait from this row on. */
-  close(row: number): void {
-    writeFileSync(join(this.folder, "closing"), String(row));
+  /** Executors wait at these rows. */
+  close(first: number, end = Number.POSITIVE_INFINITY): void {
+    this.#close(`${first} ${end}`);
+  }
+
+  closeAt(step: Step): void {
+    this.#close(step);
+  }
+
+  #close(text: string): void {
+    writeFileSync(join(this.folder, "closing"), text);
     renameSync(join(this.folder, "closing"), join(this.folder, "closed"));
   }
 
   open(): void {
-    rmSync(join(this.folder, "closed"), { force: true });
-    rmSync(join(this.folder, "broken"), { force: true });
+    for (const name of ["closed", "broken", "slow"]) rmSync(join(this.folder, name), { force: true });
   }
 
   /** Executors throw. */
   break(): void {
     writeFileSync(join(this.folder, "broken"), "");
+  }
+
+  /** Each row takes this long. */
+  slow(ms: number): void {
+    writeFileSync(join(this.folder, "slow"), String(ms));
   }
 
   /** Rows at which executors have thrown. */

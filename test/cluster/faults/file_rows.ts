@@ -1,0 +1,234 @@
+import { execFileSync } from "node:child_process";
+import {
+  appendFileSync,
+  cpSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import { expect, vi } from "vitest";
+import { ColumnFile } from "../../../src/cluster/results/column_file.ts";
+import { partStem } from "../../../src/cluster/results/dataset_part.ts";
+import { inNamespace } from "../../support/namespaces.ts";
+import { until } from "../../support/until.ts";
+import { foundDone, type StartedRun } from "../support/fault_setting.ts";
+import { at, killAllWorkers, type RunRow, row } from "./fault_row.ts";
+import { copyOf, ONE, type Scene } from "./scene.ts";
+
+const WORKER = /worker (worker-\d+|apart) \(tcp:\S+\) on \S+/.source;
+const mount = (...args: string[]) => execFileSync("mount", args);
+const [UNSENT, LATE] = ["before its first task", "in its last slab"] as const;
+const JOINED = [at(LATE, "dataset")];
+
+/** Of the last slab, whose join is to come. */
+const columnsOf = ({ started: { run }, dataset }: Scene) => new ColumnFile(run.job, dataset, 0, 3).path;
+const partOf = ({ started: { run }, dataset }: Scene, slab: number) =>
+  join(dataset, `${partStem(run.job, slab)}.parquet`);
+/** Those of the first two slabs are there. */
+async function firstPart(scene: Scene): Promise<string> {
+  const path = partOf(scene, 0);
+  await until(() => existsSync(join(dirname(path), `.${partStem(scene.started.run.job, 1)}.json`)));
+  return path;
+}
+
+/** A file system that has no room for a result. */
+function mountSmall(path: string, scene: Scene): string {
+  mkdirSync(path);
+  mount("-t", "tmpfs", "-o", "size=100k", "tmpfs", path);
+  scene.defer(() => execFileSync("umount", ["--lazy", path]));
+  return path;
+}
+
+/** A folder becomes read-only, until the end of the row or of `undo`. */
+async function makeReadOnly(scene: Scene): Promise<void> {
+  const path = scene.dataset;
+  // Over itself: what is open for writing would keep it from being remounted.
+  mount("--bind", path, path);
+  scene.defer(() => makeWritable(path));
+  // The executor that does not wait at the gate may be writing.
+  await until(() => {
+    try {
+      mount("-o", "remount,bind,ro", path);
+    } catch {
+      return false;
+    }
+    return true;
+  });
+}
+
+function makeWritable(path: string): void {
+  try {
+    execFileSync("umount", ["--lazy", path], { stdio: "ignore" });
+  } catch {
+    // It is writable already.
+  }
+}
+
+/** A worker, called `apart`, that sees an empty folder of its own where the client has that of the result. */
+async function startApart(scene: Scene): Promise<{ workers: readonly string[] }> {
+  const place = dirname(scene.dataset);
+  const mounting = [...inNamespace("--mount"), "sh", "-c", 'mount -t tmpfs tmpfs "$0" && exec "$@"', place];
+  const folder = ["--local-directory", join(scene.setting.folder, "apart")];
+  await scene.startDask(
+    ["worker", scene.setting.dask.address, ...ONE, "--name", "apart", ...folder],
+    mounting,
+  );
+  await until(async () => (await scene.setting.counts()).workers === 3);
+  return { workers: ["apart"] };
+}
+
+/** Other bars under the path, until the end of the row. */
+function exchangeBars({ setting: { path } }: Scene): void {
+  cpSync(path, `${path}.elsewhere`);
+  cpSync(path, `${path}.next`);
+  appendFileSync(`${path}.next`, "other");
+  renameSync(`${path}.next`, path);
+}
+const moveBars = ({ setting: { path } }: Scene) => renameSync(path, `${path}.elsewhere`);
+const barsBack = ({ setting: { path } }: Scene) => renameSync(`${path}.elsewhere`, path);
+
+async function expectNothingUnfinished(scene: Scene): Promise<void> {
+  await until(() => scene.setting.isFree());
+  const left = readdirSync(scene.dataset, { recursive: true }).map(String);
+  expect(
+    left.filter((name) => /tmp$|owner/.test(name)),
+    "neither unfinished files nor a claim",
+  ).toEqual([]);
+  mount("-o", "remount,size=10m", scene.dataset);
+}
+async function loseHolders(scene: Scene): Promise<void> {
+  await killAllWorkers(scene);
+  await until(async () => (await scene.setting.counts()).workers === 2);
+}
+function blockCopy(scene: Scene): void {
+  const path = `${copyOf(scene, scene.begun)}.part`;
+  mkdirSync(path);
+  scene.defer(() => rmSync(path, { recursive: true }));
+}
+function hideTemporary(scene: Scene): void {
+  vi.stubEnv("TMPDIR", join(scene.dataset, "nowhere"));
+  scene.defer(() => vi.unstubAllEnvs());
+}
+const again = true;
+const usesParts = (next: StartedRun) => expect(foundDone(next)).toBeGreaterThan(0);
+const other = ({ dataset }: Scene) => join(dataset, "other.parquet");
+
+/** What stands where workers read and write. */
+export const FILE_ROWS: readonly RunRow[] = [
+  row(
+    "workers do not see the bars",
+    [at(UNSENT, "chunks", "dataset")],
+    moveBars,
+    { code: "E615", says: /^E615 the workers cannot read \S+bars\.parquet: ENOENT/ },
+    {
+      also: async (scene) => {
+        await expect(scene.again()).rejects.toBeInstanceOf(Error);
+        barsBack(scene);
+      },
+      again,
+    },
+  ),
+  row(
+    "other bars come under the path",
+    [at(LATE, "chunks", "dataset"), at("over all rows", "dataset")],
+    exchangeBars,
+    { code: "E623", says: /^E623 \S+ sees another \S+bars\.parquet than the client: \d+ bytes, there/ },
+    { also: barsBack, again },
+  ),
+  row("columns that wait for a join are deleted", JOINED, (scene) => rmSync(columnsOf(scene)), {
+    restarts: 1,
+  }),
+  row("columns that wait for a join are cut short", JOINED, (scene) => truncateSync(columnsOf(scene), 8), {
+    restarts: 1,
+  }),
+  row(
+    "a part is deleted",
+    JOINED,
+    async (scene) => rmSync(await firstPart(scene)),
+    { code: "E626", says: /part-000000-\w+\.parquet is missing\n {2}run again/ },
+    { again: usesParts },
+  ),
+  row(
+    "a part is cut short",
+    JOINED,
+    async (scene) => truncateSync(await firstPart(scene), 8),
+    { code: "E626", says: /part-000000-\w+\.parquet has 8 of \d+ bytes/ },
+    { again: usesParts },
+  ),
+  row(
+    "another file comes into the folder of the result",
+    JOINED,
+    (scene) => writeFileSync(other(scene), ""),
+    { code: "E626", says: /other\.parquet is not one of its parts/ },
+    { also: (scene) => rmSync(other(scene)), again },
+  ),
+  row(
+    "another folder comes under the path of the result",
+    JOINED,
+    ({ dataset }) => {
+      renameSync(dataset, `${dataset}.moved`);
+      mkdirSync(dataset);
+    },
+    { code: "E614", says: new RegExp(`^E614 \\S+ is not shared: ${WORKER}`) },
+    {
+      also: ({ dataset }) => {
+        rmSync(dataset, { recursive: true });
+        renameSync(`${dataset}.moved`, dataset);
+      },
+      again,
+    },
+  ),
+  row(
+    "the folder of the result has no room",
+    [at(UNSENT, "dataset")],
+    () => {},
+    { code: "E609", says: new RegExp(`^E609 ${WORKER} cannot write .*ENOSPC.*\\n {2}check the free space`) },
+    {
+      needs: "mount",
+      run: (scene) => (existsSync(scene.dataset) ? {} : { dataset: mountSmall(scene.dataset, scene) }),
+      also: expectNothingUnfinished,
+      again: usesParts,
+    },
+  ),
+  row(
+    "the folder of the result becomes read-only",
+    [at("in its first slab", "dataset", "parts")],
+    makeReadOnly,
+    { code: "E609", says: new RegExp(`^E609 ${WORKER} cannot write \\S+`) },
+    { needs: "mount", also: ({ dataset }) => makeWritable(dataset), again },
+  ),
+  row(
+    "a worker sees another file system where the folder of the result is",
+    [at("while it connects", "dataset", "parts")],
+    startApart,
+    {
+      code: "E614",
+      says: /^E614 \S+\/out is not shared: worker apart \(tcp:\S+\) on \S+ does not see there what/,
+    },
+    { needs: "mount" },
+  ),
+  row(
+    "workers are killed that hold the bars which the client has brought",
+    [at("while the bars are copied", "copied")],
+    loseHolders,
+    { restarts: 1 },
+  ),
+  row("a worker has no place for the bars which the client has brought", [at(UNSENT, "copied")], blockCopy, {
+    code: "E609",
+    says: /cannot write \S+factorloom-panel-\w+\.arrow: .*Is a directory/,
+  }),
+  row(
+    "the client has no place for the bars which it brings",
+    [at("between two runs", "copied")],
+    hideTemporary,
+    {
+      code: "E609",
+      says: /^E609 the client cannot write \S+nowhere\S*: ENOENT/,
+    },
+  ),
+];

@@ -1,0 +1,351 @@
+import { getEventListeners } from "node:events";
+import { join } from "node:path";
+import { setTimeout as wait } from "node:timers/promises";
+import { expect, vi } from "vitest";
+import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
+import { until, untilGone } from "../../support/until.ts";
+import { foundDone } from "../support/fault_setting.ts";
+import {
+  at,
+  kill,
+  killAllWithNannies,
+  killExecutor,
+  killWithNanny,
+  killWorker,
+  type RunRow,
+  row,
+  signal,
+  toEveryOne,
+} from "./fault_row.ts";
+import { bridgesOf, ONE, type Scene } from "./scene.ts";
+
+const REASON = new Error("no longer");
+const CLOSED = /^E637 the cluster was closed\n {2}await what is under way/;
+const [CONNECTING, UNSENT] = ["while it connects", "before its first task"] as const;
+const [EARLY, LATE] = ["in its first slab", "in its last slab"] as const;
+
+/** Between two steps of tasks that write files; there a task that is killed has done some of its work. */
+const WRITING = [
+  at("after columns of a slab are there", "dataset"),
+  at("in a join", "dataset", "parts"),
+  at("after a part has its name", "dataset", "parts"),
+  at("after a part has its counts", "dataset"),
+  at("while columns of a part are removed", "dataset"),
+];
+const ANY_TIME = [
+  at(LATE, "chunks", "dataset", "parts"),
+  at("over all rows", "chunks", "dataset"),
+  ...WRITING,
+];
+
+const ownClient = () => ({});
+const signalled = ({ controller: { signal } }: Scene) => ({ signal });
+const noWorker = (which: string) => ({
+  code: "E604",
+  says: new RegExp(`^E604 the Dask scheduler at tcp:.* has no worker${which}\n {2}start`),
+  seconds: 90,
+});
+const twice = (code: string, what: string) =>
+  new RegExp(
+    `^${code} executors on tcp://127\\.0\\.0\\.1:\\d+ ${what} \\('factorloom_\\w+_(slabs|history|joins)', .*\n {2}look at the`,
+    "s",
+  );
+
+/** A cluster with one worker more, which alone may run its tasks. */
+const allowed =
+  (choice: (name: string) => object) =>
+  async ({ setting }: Scene) => {
+    const { name } = await setting.dask.addWorker(["--resources", "GPU=1"]);
+    return { timeoutSeconds: 10, ...choice(name) };
+  };
+/** The worker that has done everything so far, and waits for nothing. */
+async function stopOtherWorker(scene: Scene): Promise<void> {
+  const { pid } = await scene.worker();
+  const other = (await scene.setting.dask.workerPids()).find((each) => each !== pid)!;
+  scene.defer(() => kill(other));
+  signal("SIGSTOP", other);
+}
+async function stopWorker(scene: Scene): Promise<void> {
+  const { pid } = await scene.worker();
+  scene.defer(() => kill(pid));
+  signal("SIGSTOP", pid);
+}
+async function stopFor2s(scene: Scene): Promise<void> {
+  const { pid } = await scene.worker();
+  signal("SIGSTOP", pid);
+  scene.setting.gate.open();
+  await wait(2_000);
+  signal("SIGCONT", pid);
+}
+async function killBridges(scene: Scene): Promise<void> {
+  const seen = new Set<number>();
+  for (let round = 0; round < 3; round++) {
+    // The other executor of the attempt before may be the one that is seen next: its bridge is gone.
+    await until(async () => (await scene.bridges()).length > 0);
+    for (const executor of await scene.setting.gate.waiting(1, seen)) seen.add(executor);
+    kill(...(await scene.bridges()));
+    await until(() => scene.started.run.restarts === Math.min(round + 1, 2));
+  }
+}
+async function killIdle(scene: Scene): Promise<void> {
+  const runs = await Promise.all([1, 2, 3].map(() => scene.setting.begin(scene.cluster)));
+  for (const run of runs) await scene.setting.expectRight(run);
+  const idle = await scene.bridges();
+  expect(idle).toHaveLength(3);
+  kill(...idle);
+  await untilGone(idle);
+}
+/** Also what is under way beside the run, and what begins later, is refused. */
+async function closeCluster(scene: Scene): Promise<void> {
+  const second = await scene.setting.begin(scene.cluster);
+  await until(async () => (await scene.bridges()).length === 2);
+  await scene.cluster.close();
+  for (const { table } of [second, await scene.setting.begin(scene.cluster)])
+    await expect(table).rejects.toThrow(CLOSED);
+}
+/** Once the bridge has begun with a request. */
+const abortDuring = (request: "addJob" | "install") => (scene: Scene) => {
+  const asked = Bridge.prototype[request] as (...args: unknown[]) => Promise<unknown>;
+  const spy = vi.spyOn(Bridge.prototype, request).mockImplementationOnce(async function (
+    this: Bridge,
+    ...args: unknown[]
+  ) {
+    const answer = asked.apply(this, args);
+    if (request === "addJob") await answer;
+    scene.controller.abort(REASON);
+    return (await answer) as never;
+  });
+  scene.defer(() => spy.mockRestore());
+  return signalled(scene);
+};
+async function abort({ setting, controller, end }: Scene): Promise<void> {
+  const executors = await setting.executors();
+  const start = performance.now();
+  controller.abort(REASON);
+  await Promise.all([expect(end).rejects.toBe(REASON), untilGone(executors)]);
+  expect(performance.now() - start).toBeLessThan(20_000);
+}
+const killBridge = async (scene: Scene) => {
+  kill(...(await scene.bridges()));
+  await until(() => scene.started.run.restarts === 1);
+};
+const joinLater = async (scene: Scene) => {
+  const folder = ["--local-directory", join(scene.dataset, "../joins")];
+  await scene.startDask(["worker", scene.setting.dask.address, ...ONE, ...folder]);
+  await scene.setting.gate.waiting(3);
+};
+const stopBefore = (count: number, timeoutSeconds: number) => async (scene: Scene) => {
+  signal("SIGSTOP", ...(await scene.setting.dask.workerPids()).slice(0, count));
+  return { timeoutSeconds };
+};
+const goOn = async ({ setting }: Scene) => signal("SIGCONT", ...(await setting.dask.workerPids()));
+const again = true;
+const seconds = (taskTimeoutSeconds: number) => ({ options: () => ({ taskTimeoutSeconds }) });
+
+/** Executors, workers, the bridge and the client of a run. */
+export const PROCESS_ROWS: readonly RunRow[] = [
+  row("an executor is killed", ANY_TIME, killExecutor, {
+    restarts: 0,
+    counters: { executorRestarts: 1, deadlineKills: 0 },
+  }),
+  row(
+    "every executor is killed",
+    [at(LATE, "chunks"), at("over all rows", "dataset"), at("in a join", "dataset")],
+    toEveryOne((executor) => kill(executor)),
+    { code: "E607", says: twice("E607", "ended twice while they ran") },
+    { again },
+  ),
+  row(
+    "an executor stops",
+    [at(LATE, "chunks"), at("in a join", "dataset")],
+    ({ executor }) => signal("SIGSTOP", executor),
+    { counters: { executorRestarts: 1, deadlineKills: 1 } },
+    seconds(5),
+  ),
+  row(
+    "every executor stops",
+    [at(LATE, "chunks")],
+    toEveryOne((executor) => signal("SIGSTOP", executor)),
+    { code: "E613", says: twice("E613", "did not answer twice within 2 s of") },
+    { ...seconds(2), again },
+  ),
+  row(
+    "a worker is killed",
+    [...ANY_TIME, at(EARLY, "brought", "copied"), at("over all rows", "copied")],
+    killWorker,
+    { restarts: 0, gone: 1 },
+    { options: ownClient },
+  ),
+  row(
+    "every worker that has the task is killed",
+    [at(LATE, "chunks", "dataset")],
+    toEveryOne(async (executor, { setting }) => kill((await setting.workerOf(executor)).pid)),
+    { code: "E608", says: /^E608 Dask gave up \('factorloom_.*workers died/s },
+    { again },
+  ),
+  row(
+    "a worker and its nanny are killed",
+    [at(LATE, "chunks", "dataset"), at("over all rows", "dataset"), at("in a join", "dataset")],
+    killWithNanny,
+    { restarts: 0, workers: 1 },
+    { lost: 1 },
+  ),
+  row("no worker is left", [at(LATE, "chunks", "dataset")], killAllWithNannies, noWorker("s"), {
+    options: () => ({ timeoutSeconds: 10 }),
+    lost: 2,
+    also: ({ started }) => expect(started.run.restarts).toBe(0),
+    again,
+  }),
+  row(
+    "none is left that `--resources` allows",
+    [at(LATE, "chunks")],
+    killWithNanny,
+    noWorker(" with GPU=1"),
+    {
+      options: allowed(() => ({ resources: { GPU: 1 } })),
+    },
+  ),
+  row(
+    "none is left that `--workers` allows",
+    [at(LATE, "chunks")],
+    killWithNanny,
+    noWorker(" called worker-.*"),
+    {
+      options: allowed((name) => ({ workers: [name] })),
+    },
+  ),
+  row(
+    "a worker joins later",
+    [at(EARLY, "chunks", "dataset", "copied")],
+    joinLater,
+    { restarts: 0, workers: 3 },
+    {
+      run: () => ({ slabRows: 30 }),
+    },
+  ),
+  row(
+    "a worker stops before it has the executors' code",
+    [at(CONNECTING, "chunks")],
+    stopBefore(1, 15),
+    {},
+    {
+      connected: goOn,
+    },
+  ),
+  row(
+    "all workers stop before they have the executors' code",
+    [at(CONNECTING, "chunks")],
+    stopBefore(2, 6),
+    {
+      code: "E604",
+      says: /has no worker that answers\n {2}look at the logs of those that are there \(2\)/,
+      seconds: 60,
+    },
+    { also: goOn },
+  ),
+  row("a worker stops for 2 s", [at(LATE, "chunks", "dataset"), at("in a join", "dataset")], stopFor2s, {}),
+  row(
+    "a worker stops for good",
+    [at(LATE, "chunks", "dataset"), at("over all rows", "dataset"), at("in a join", "dataset")],
+    stopWorker,
+    { workers: 1 },
+    { cluster: "hasty" },
+  ),
+  row(
+    "a worker stops for good that has results",
+    [at(LATE, "chunks", "dataset")],
+    stopOtherWorker,
+    { workers: 1 },
+    {
+      cluster: "hasty",
+    },
+  ),
+  row(
+    "the bridge is killed",
+    [
+      at("once a chunk is taken", "chunks"),
+      at(LATE, "dataset"),
+      at("in a join", "dataset"),
+      at(EARLY, "copied"),
+    ],
+    killBridge,
+    { restarts: 1 },
+    {
+      options: ownClient,
+      // Rows that were given before are not given again.
+      also: ({ mode, started }) => expect(started.given).toHaveLength(mode === "dataset" ? 0 : 4),
+    },
+  ),
+  row(
+    "the bridge is killed three times",
+    [at(LATE, "chunks")],
+    killBridges,
+    // No client is left to clean up: unused executors end after 10 s.
+    { code: "E612", says: /^E612 the bridge to Dask ended: SIGKILL\n {2}run again/ },
+    { options: ownClient },
+  ),
+  row("idle bridges are killed", [at("between two runs", "chunks")], killIdle, {}, { options: ownClient }),
+  row(
+    "the cluster is closed",
+    [at(LATE, "chunks", "dataset")],
+    closeCluster,
+    { code: "E637", says: CLOSED },
+    {
+      options: signalled,
+      also: async ({ others, controller: { signal } }) => {
+        expect(await bridgesOf(process.pid)).toEqual(others);
+        expect(getEventListeners(signal, "abort")).toEqual([]);
+      },
+    },
+  ),
+  row(
+    "abort",
+    [at(CONNECTING, "chunks")],
+    abortDuring("install"),
+    { reason: REASON },
+    {
+      also: (scene) => until(async () => (await scene.bridges()).length === 0),
+    },
+  ),
+  row(
+    "abort",
+    [at(UNSENT, "chunks", "dataset")],
+    abortDuring("addJob"),
+    { reason: REASON },
+    {
+      run: signalled,
+      again,
+    },
+  ),
+  row(
+    "abort in the middle",
+    [
+      at(EARLY, "chunks", "copied"),
+      at("over all rows", "chunks"),
+      at(LATE, "dataset"),
+      at("in a join", "dataset"),
+    ],
+    abort,
+    { reason: REASON },
+    {
+      run: signalled,
+      again: (next, { mode }) => mode !== "dataset" || expect(foundDone(next)).toBeGreaterThan(0),
+    },
+  ),
+  row(
+    "an operator of the user throws",
+    [at(UNSENT, "chunks", "dataset")],
+    ({ setting }) => setting.gate.break(),
+    { code: "E515", says: /gated.*the gate is broken at row -?\d+/s },
+    {
+      keepsGate: true,
+      also: ({ setting, started }) => {
+        const rows = setting.gate.thrownAt();
+        expect(new Set(rows).size, "no other try").toBe(rows.length);
+        expect(started.run.restarts).toBe(0);
+        setting.gate.open();
+      },
+      again,
+    },
+  ),
+];
