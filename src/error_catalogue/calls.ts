@@ -369,8 +369,9 @@ export const CALLS: readonly ErrorEntry[] = [
     code: "E527",
     class: "usage",
     title: "An unknown option of a call",
-    happened: "An object of options, or a bar, has a name that the call does not know.",
-    toDo: "Correct the name.",
+    happened:
+      "An object of options, or a bar, has a name that the call does not know, or an option or a command of an earlier version is given.",
+    toDo: "Correct the name, or use what the message names instead.",
     example: {
       program: ['await engine.evaluate(program, bars, { form: "2024-01-03" })'],
       shows: ["E527 unknown option form of evaluate", "  did you mean from?"],

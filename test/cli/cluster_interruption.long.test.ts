@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { type AddressInfo, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -123,81 +123,6 @@ describe.runIf(await hasDask())("an evaluation on a cluster", () => {
     );
     expect(exitCode).toBe(2);
     expect(performance.now() - begin).toBeLessThan(20_000);
-  });
-});
-
-test("a store that is not there is refused at once, or made", async () => {
-  const files = { "f.factors": "x = close\n", "bars.csv": BARS };
-  const dask = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "5"];
-  const args = ["eval", "f.factors", "--data", "bars.csv", ...dask, "--store"];
-  const missing = await runCli([...args, "a/b"], files);
-  expect(missing).toMatchObject({
-    exitCode: 1,
-    stderr:
-      "E630 the store <folder>/a/b does not exist or is not a folder; the nearest folder is <folder>\n" +
-      "  correct --store, or create it with --create-store (createStore: true)\n",
-  });
-  const place = mkdtempSync(join(tmpdir(), "factorloom-store-"));
-  try {
-    const made = await runCli([...args, join(place, "a/b"), "--create-store"], files);
-    expect(made.stderr).toMatch(/^E(602|603|633) /);
-    expect(existsSync(join(place, "a/b"))).toBe(true);
-  } finally {
-    rmSync(place, { recursive: true, force: true });
-  }
-  if (process.platform !== "linux") return;
-  const refused = await runCli([...args, "/proc/x", "--create-store"], files);
-  expect(refused).toMatchObject({
-    exitCode: 2,
-    stderr: expect.stringMatching(/^E609 the client cannot write/),
-  });
-});
-
-describe("cluster clean", () => {
-  test("says what it removes, and spares what is alive, new or something else", async () => {
-    const { FolderClaim } = await import("../../src/cluster/exchange/folder_claim.ts");
-    const store = mkdtempSync(join(tmpdir(), "factorloom-clean-"));
-    const [dead, alive, other] = ["factorloom-00000000000000d1", "factorloom-00000000000000a2-2", "my-data"];
-    const clean = (...args: string[]) => runCli(["cluster", "clean", "--store", store, ...args]);
-    try {
-      expect((await clean()).stdout).toBe("no run has left anything there\n");
-      for (const name of [dead, alive, other]) {
-        mkdirSync(join(store, name, "t000000"), { recursive: true });
-        writeFileSync(join(store, name, "t000000", "a.tile"), Buffer.alloc(3 * 2 ** 20));
-      }
-      const claim = await FolderClaim.take(join(store, alive), "token");
-      const aliveLine = new RegExp(`${alive} +3\\.0 MiB +\\d+[sm] +kept: its run is alive`);
-
-      const trial = await clean("--dry-run");
-      expect(trial.stdout).toMatch(new RegExp(`${dead} +3\\.0 MiB +\\d+[sm] +would be removed`));
-      expect(trial.stdout).toMatch(aliveLine);
-      expect(trial.stdout).toMatch(/\n3\.0 MiB would be freed\n$/);
-      expect(existsSync(join(store, dead, "t000000", "a.tile"))).toBe(true);
-
-      const young = await clean("--older-than", "1d");
-      expect(young.stdout).toMatch(new RegExp(`${dead} .* kept: not old enough`));
-      expect(existsSync(join(store, dead))).toBe(true);
-
-      const done = await clean();
-      expect(done).toMatchObject({ exitCode: 0, stderr: "" });
-      expect(done.stdout).toMatch(new RegExp(`${dead} +3\\.0 MiB +\\d+[sm] +removed`));
-      expect(done.stdout).toMatch(aliveLine);
-      expect(done.stdout).toMatch(/\n3\.0 MiB freed\n$/);
-      expect([dead, alive, other].map((name) => existsSync(join(store, name)))).toEqual([false, true, true]);
-
-      await claim!.release();
-      expect((await clean()).stdout).toMatch(new RegExp(`${alive} .* removed`));
-      expect(existsSync(join(store, alive))).toBe(false);
-    } finally {
-      rmSync(store, { recursive: true, force: true });
-    }
-    const gone = await clean();
-    expect(gone).toMatchObject({ exitCode: 1, stderr: expect.stringContaining("E630 the store") });
-    const wrong = await clean("--older-than", "much");
-    expect(wrong).toMatchObject({
-      exitCode: 1,
-      stderr: expect.stringContaining("Write it as 30m, 12h or 7d."),
-    });
   });
 });
 

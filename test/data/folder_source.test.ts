@@ -3,7 +3,7 @@ import { dirname, join, resolve } from "node:path";
 import { Dictionary, Float64, Int32, Table, tableToIPC, Utf8, vectorFromArray } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
-import { PanelRows } from "../../src/data/source/panel_rows.ts";
+import { openPanelRows } from "../../src/data/source/panel_rows.ts";
 import { readPanel } from "../../src/data/source/read_panel.ts";
 import { compile, Engine } from "../../src/index.ts";
 import type { JobConfig } from "../../src/jobs/config/config.ts";
@@ -11,6 +11,7 @@ import { JobHistory } from "../../src/jobs/journal/history.ts";
 import { JobSink } from "../../src/jobs/output/sink.ts";
 import type { Panel } from "../../src/panel.ts";
 import { collectBlocks } from "./collect_blocks.ts";
+import { readRows } from "./read_rows.ts";
 import { messageOf, runSql, scratchPath, writeParquet, writeScratch } from "./scratch.ts";
 
 const CSV = resolve(import.meta.dirname, "../../examples/data/sp100_daily.csv.gz");
@@ -64,14 +65,14 @@ describe("a folder of Parquet files is one panel", async () => {
     const folder = await writeFolder("numbered", Object.fromEntries(parts));
     expectSame(await readPanel(folder), expected);
     for (const blockRows of [7, 64]) expectSame(await collected(folder, blockRows), expected);
-    const rows = await PanelRows.open(folder, {}, expected);
+    const rows = await openPanelRows(folder, {}, expected);
     const { laneCount } = expected;
     for (const [first, end] of [
       [0, 1],
       [600, 664],
       [0, 1259],
     ] as const) {
-      const block = await rows.read({ first, end }, ["close"], []);
+      const block = await readRows(rows, { first, end }, ["close"], []);
       const values = expected.fields.get("close")!.subarray(first * laneCount, end * laneCount);
       expect(bytesOf(block.fields.get("close")!).equals(bytesOf(values))).toBe(true);
     }
@@ -166,8 +167,8 @@ describe("a folder of Arrow files is one panel", () => {
     const panel = await collected(folder, 2);
     expect(panel.symbols).toEqual(["A", "B", "C", "D"]);
     expectSame(panel, { ...expected, time: { ...expected.time, type: { kind: "integer", bits: 32 } } });
-    const rows = await PanelRows.open(folder, {}, panel);
-    const block = await rows.read({ first: 2, end: 4 }, ["x"], ["state"]);
+    const rows = await openPanelRows(folder, {}, panel);
+    const block = await readRows(rows, { first: 2, end: 4 }, ["x"], ["state"]);
     expect([...block.fields.get("x")!]).toEqual([...panel.fields.get("x")!.subarray(8, 16)]);
     expect(block.groups.get("state")!.labels).toEqual(["of A", "of B"]);
     await rows.close();

@@ -199,15 +199,12 @@ const BY_HAND: Readonly<Record<string, readonly [says: string | readonly string[
     null,
   ],
   tls: [[...recordOf("tls"), "E632 certificates are given, and tcp://127.0.0.1:1 uses none"]],
-  store: [ofCluster("store", NOT_EMPTY), "a string"],
   python: [ofCluster("python", NOT_EMPTY), "a string"],
   node: [ofCluster("node", NOT_EMPTY), "a string"],
   timeoutSeconds: [ofCluster("timeoutSeconds", SECONDS), 1.5],
   taskTimeoutSeconds: [ofCluster("taskTimeoutSeconds", SECONDS), 1.5],
   workers: [ofCluster("workers", 'give a list of at least one name, e.g. ["host1"]')],
   resources: [ofCluster("resources", "give numbers from 0 by name, e.g. { GPU: 1 }"), ...OBJECTS],
-  cut: [ofCluster("cut", "cuts: auto, stages, slabs")],
-  shardLanes: [ofCluster("shardLanes", COUNT)],
   slabRows: [ofCluster("slabRows", COUNT)],
 };
 

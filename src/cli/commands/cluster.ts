@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { type Command, InvalidArgumentError } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { ProbedWorker } from "../../cluster/bridge/bridge.ts";
 import type { ClusterHealth } from "../../cluster/deploy/doctor.ts";
 import type { LocalCluster } from "../../cluster/deploy/local_cluster.ts";
@@ -30,6 +30,7 @@ interface DoctorFlags extends TlsOptions {
   readonly python?: string;
   readonly node?: string;
   readonly json?: true;
+  readonly store?: string | true;
 }
 
 const PYTHON = "Python that has Dask's distributed (default: FACTORLOOM_PYTHON, else the first that has it)";
@@ -61,23 +62,23 @@ export function addCluster(program: Command): void {
     .command("doctor")
     .description("run a small task on each worker of a cluster, and say what it answers")
     .requiredOption("--scheduler <address>", "of the Dask scheduler, e.g. tcp://host:8786")
-    .option("--out <folder>", "folder for results that client and workers see under the same path")
+    .option("--out <folder>", "a folder that exists, for results: try whether client and workers can write there")
     .option("--python <path>", PYTHON)
     .option("--node <path>", "Node on the workers (default: FACTORLOOM_NODE there, else node on their PATH)")
     .option("--tls-ca <path>", "certificate of who signed the scheduler's, for tls://host:8786")
     .option("--tls-cert <path>", "certificate that the scheduler knows this client by")
     .option("--tls-key <path>", "key of that certificate")
     .option("--json", "print as JSON")
+    .addOption(new Option("--store [folder]").hideHelp())
     .action(runDoctor);
   cluster
     .command("clean", { hidden: true })
     .allowUnknownOption()
     .allowExcessArguments()
     .action(() => {
-      throw removedOption(
-        "cluster clean",
-        "runs leave nothing to clean: remove the folder of --out if it is not wanted",
-      );
+      const remedy =
+        "a run leaves files in the folder of --out only: run it again to complete them, or delete the folder";
+      throw removedOption("cluster clean", remedy);
     });
 }
 
@@ -108,8 +109,10 @@ function localText({ address, dashboard }: LocalCluster, { workers, threads }: L
   ].join("\n");
 }
 
-/** Exit code 2 if there are problems. */
+/** Exit code 2 if there are problems. @throws UsageError E527 for an option of earlier versions. */
 async function runDoctor({ json, ...options }: DoctorFlags): Promise<void> {
+  if (options.store !== undefined)
+    throw removedOption("--store", "give --out FOLDER, the folder in which workers are to write the result");
   const { examineCluster } = await import("../../cluster/deploy/doctor.ts");
   const { scheduler, out, python, node } = options;
   const request = { scheduler, out, python, node, tls: tlsFiles(options), signal: interruptionSignal() };

@@ -46,7 +46,13 @@ const CLUSTER_ONLY = [
 ] as const;
 
 /** Options of earlier versions, which are refused by name. */
-const REMOVED_FLAGS = ["--store [folder]", "--create-store", "--cut [how]", "--shard-lanes [count]"];
+const REMOVED_FLAGS = [
+  "--store [folder]",
+  "--create-store",
+  "--cut [how]",
+  "--shard-lanes [count]",
+  "--restricted-factors [names]",
+];
 
 /**
  * @throws UsageError E616 for an option that does not apply to a cluster, E617 for one that applies to a cluster only, E527
@@ -74,7 +80,7 @@ export function checkEngineOptions(
 }
 
 export function removedOption(flag: string, remedy: string): UsageError {
-  return new UsageError("E527", `${flag} was a part of earlier versions`, remedy);
+  return new UsageError("E527", `${flag} no longer exists`, remedy);
 }
 
 /** Whether the path names a folder, whose Parquet files workers write. */

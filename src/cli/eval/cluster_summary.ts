@@ -24,14 +24,14 @@ export function summariseCluster({ info, scheduler }: Cluster, { job, report, re
 
 export type ClusterSummary = ReturnType<typeof summariseCluster>;
 
-/** One line per worker. */
+/** One line per worker. `written` counts parts and column files, `read again` the column files that joins read. */
 export function clusterText(summary: ClusterSummary): string {
   const rows = summary.workers.map((worker) => [
     worker.address,
     worker.tasks ?? 0,
     `${(worker.seconds ?? 0).toFixed(2)} s`,
-    formatBytes(worker.bytesRead ?? 0),
     formatBytes(worker.bytesWritten ?? 0),
+    formatBytes(worker.bytesRead ?? 0),
     formatBytes(worker.managedBytes),
     formatBytes(worker.unmanagedBytes),
     formatBytes(worker.spilledBytes),
@@ -46,8 +46,8 @@ export function clusterText(summary: ClusterSummary): string {
     "worker",
     "tasks",
     "busy",
-    "read",
     "written",
+    "read again",
     "managed",
     "unmanaged",
     "spilled",
@@ -57,8 +57,8 @@ export function clusterText(summary: ClusterSummary): string {
   const lost =
     workersGone > 0 ? `; ${counted(workersGone, "worker")} lost, ${summary.workersJoined} joined` : "";
   const histories = shares.filter(({ warmUpRows }) => warmUpRows === null).length;
-  const overAll = histories > 0 ? `, ${histories} of them over all times` : "";
-  const again = runsBegunAnew > 0 ? `; restarted ${counted(runsBegunAnew, "time")}` : "";
+  const overAll = histories > 0 ? `, ${histories} of them over all rows` : "";
+  const again = runsBegunAnew > 0 ? `; the run began again ${counted(runsBegunAnew, "time")}` : "";
   return [
     "",
     formatTable([...heads, "stolen", "replicated", "restarts"], rows),

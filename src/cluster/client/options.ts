@@ -84,8 +84,9 @@ export const CLUSTER_EVALUATE_OPTIONS: OptionKinds<ClusterEvaluateOptions> = {
 };
 
 const NO_STORE =
-  "leave it out: tasks hand nothing over; with a folder as --out, or dataset, workers write the result";
-const NO_CUT = "leave it out: a task evaluates some factors over some rows; slabRows prescribes how many";
+  "leave it out: a run needs no folder for values between tasks; with --out FOLDER/ workers write the result";
+const NO_CUT =
+  "leave it out: a task evaluates some factors over some rows; --slab-rows (slabRows) sets how many rows";
 /** Options of earlier versions. */
 export const REMOVED_OPTIONS: ReadonlyMap<string, string> = new Map([
   ["store", NO_STORE],

@@ -154,7 +154,7 @@ describe.runIf(await hasDask())("cluster local", () => {
 
 describe.runIf(await hasDask())("cluster doctor", () => {
   let running: Running;
-  const store = mkdtempSync(join(fileFolder(), "store-"));
+  const folder = mkdtempSync(join(fileFolder(), "out-"));
   beforeAll(async () => {
     running = await startLocal("--workers", "2");
   });
@@ -164,7 +164,7 @@ describe.runIf(await hasDask())("cluster doctor", () => {
   });
 
   test("shows what the workers answer, and that all is well", async () => {
-    const args = ["cluster", "doctor", "--scheduler", running.address, "--store", store];
+    const args = ["cluster", "doctor", "--scheduler", running.address, "--out", folder];
     const { exitCode, stdout, stderr } = await runCli([...args, "--json"]);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
     const { problems, versions, workers } = JSON.parse(stdout);
@@ -183,7 +183,7 @@ describe.runIf(await hasDask())("cluster doctor", () => {
       expect(Math.abs(worker.clockSeconds)).toBeLessThan(5);
     }
     // The trial leaves nothing in the folder.
-    expect(readdirSync(store)).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
 
     const printed = await runCli(args);
     expect(printed.exitCode).toBe(0);
@@ -191,25 +191,25 @@ describe.runIf(await hasDask())("cluster doctor", () => {
   });
 
   test("ends at a signal, with nothing left in the folder and no process", async () => {
-    const args = [MAIN, "cluster", "doctor", "--scheduler", running.address, "--store", store];
+    const args = [MAIN, "cluster", "doctor", "--scheduler", running.address, "--out", folder];
     const child = spawn(process.execPath, args, { stdio: "ignore" });
     const exit = once(child, "exit");
-    await until(() => readdirSync(store).length > 0);
+    await until(() => readdirSync(folder).length > 0);
     const below = (await processes()).filter(({ parent }) => parent === child.pid).map(({ pid }) => pid);
     child.kill("SIGTERM");
     expect(await exit).toEqual([143, null]);
-    expect(readdirSync(store)).toEqual([]);
+    expect(readdirSync(folder)).toEqual([]);
     await untilGone(below);
   });
 
   test("reports a missing folder and a Node that is none", async () => {
     const args = ["cluster", "doctor", "--scheduler", running.address, "--json"];
-    const [folder, node] = [
-      await runCli([...args, "--store", join(store, "missing")]),
+    const [missing, node] = [
+      await runCli([...args, "--out", join(folder, "missing")]),
       await runCli([...args, "--node", "/nowhere/node"]),
     ];
-    expect([folder.exitCode, node.exitCode]).toEqual([2, 2]);
-    expect(JSON.parse(folder.stdout).problems).toEqual([
+    expect([missing.exitCode, node.exitCode]).toEqual([2, 2]);
+    expect(JSON.parse(missing.stdout).problems).toEqual([
       expect.stringMatching(/^the client cannot use the folder .*\/missing: ENOENT/),
     ]);
     expect(JSON.parse(node.stdout).problems).toEqual(

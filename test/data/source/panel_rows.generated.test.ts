@@ -15,13 +15,14 @@ import {
   vectorFromArray,
 } from "apache-arrow";
 import { afterAll, describe, expect, test } from "vitest";
-import { type PanelBlock, panelSource, type RowRange } from "../../../src/data/panel/panel_source.ts";
+import { type PanelBlock, type PanelSource, panelSource, type RowRange } from "../../../src/data/panel/panel_source.ts";
 import { openPanelSource, type PanelSourceOptions } from "../../../src/data/source/open_panel_source.ts";
-import { PanelRows } from "../../../src/data/source/panel_rows.ts";
+import { openPanelRows } from "../../../src/data/source/panel_rows.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
 import type { GroupColumn, Panel } from "../../../src/panel.ts";
 import { triesAll } from "../../support/trials.ts";
+import { readRows } from "../read_rows.ts";
 import { messageOf, runSql, scratchPath, writeArrow, writeParquet, writeScratch } from "../scratch.ts";
 
 const DATA = resolve(import.meta.dirname, "../../../examples/data");
@@ -29,7 +30,7 @@ const BARS = `${DATA}/sp100_daily.csv.gz`;
 const SECTORS = `${DATA}/sp100_sectors.csv`;
 const BARS_SQL = `FROM read_csv('${BARS}')`;
 
-const open: PanelRows[] = [];
+const open: PanelSource[] = [];
 afterAll(async () => {
   for (const rows of open) await rows.close();
 });
@@ -38,8 +39,8 @@ async function openRows(
   path: string,
   options: PanelSourceOptions,
   { time, symbols }: Panel,
-): Promise<PanelRows> {
-  const rows = await PanelRows.open(path, options, { time, symbols });
+): Promise<PanelSource> {
+  const rows = await openPanelRows(path, options, { time, symbols });
   open.push(rows);
   return rows;
 }
@@ -86,7 +87,7 @@ async function expectSameRows(
     [0, count],
   ]) {
     const range = { first: Math.min(first!, count - 1), end: Math.min(end!, count) };
-    expectRows(await rows.read(range, fields, groups), panel, range);
+    expectRows(await readRows(rows, range, fields, groups), panel, range);
     let start = range.first;
     const blockRows = Math.max(3, Math.floor((range.end - range.first) / 20));
     for await (const block of rows.blocks({ rows: range, fields, groups, blockRows })) {
@@ -236,20 +237,20 @@ describe("a reading", async () => {
 
   test("takes the columns that are asked for, in that order", async () => {
     const rows = await openRows(path, {}, panel);
-    const block = await rows.read({ first: 3, end: 5 }, ["volume", "close"], []);
+    const block = await readRows(rows, { first: 3, end: 5 }, ["volume", "close"], []);
     expect([...block.fields.keys()]).toEqual(["volume", "close"]);
     expect(block.groups.size).toBe(0);
   });
   test("uses the memory of the one before", async () => {
     const rows = await openRows(path, {}, panel);
-    const first = await rows.read({ first: 3, end: 9 }, ["close"], ["state"]);
-    const second = await rows.read({ first: 30, end: 33 }, ["close"], ["state"]);
+    const first = await readRows(rows, { first: 3, end: 9 }, ["close"], ["state"]);
+    const second = await readRows(rows, { first: 30, end: 33 }, ["close"], ["state"]);
     expect(second.fields.get("close")!.buffer).toBe(first.fields.get("close")!.buffer);
     expect(second.groups.get("state")!.codes.buffer).toBe(first.groups.get("state")!.codes.buffer);
-    const third = await rows.read({ first: 0, end: 40 }, ["close"], []);
+    const third = await readRows(rows, { first: 0, end: 40 }, ["close"], []);
     expect(third.fields.get("close")!.buffer).not.toBe(first.fields.get("close")!.buffer);
     expectRows(
-      await rows.read({ first: 0, end: 40 }, [...panel.fields.keys()], [...panel.groups.keys()]),
+      await readRows(rows, { first: 0, end: 40 }, [...panel.fields.keys()], [...panel.groups.keys()]),
       panel,
       {
         first: 0,
@@ -259,17 +260,17 @@ describe("a reading", async () => {
   });
   test("has the labels of its own rows", async () => {
     const rows = await openRows(path, {}, panel);
-    const { groups } = await rows.read({ first: 0, end: 2 }, [], ["state"]);
+    const { groups } = await readRows(rows, { first: 0, end: 2 }, [], ["state"]);
     expect(groups.get("state")!.labels).toEqual(["open"]);
   });
   test("ends with the reason of the signal, and another may follow", async () => {
     const rows = await openRows(path, {}, panel);
     const reason = new Error("enough");
-    await expect(rows.read({ first: 0, end: 2 }, ["close"], [], AbortSignal.abort(reason))).rejects.toBe(
+    await expect(readRows(rows, { first: 0, end: 2 }, ["close"], [], AbortSignal.abort(reason))).rejects.toBe(
       reason,
     );
     for await (const _ of rows.blocks({ fields: ["close"], groups: [], blockRows: 1 })) break;
-    expect((await rows.read({ first: 0, end: 2 }, ["close"], [])).rowCount).toBe(2);
+    expect((await readRows(rows, { first: 0, end: 2 }, ["close"], [])).rowCount).toBe(2);
   });
   test("is of rows that the panel has", async () => {
     const rows = await openRows(path, {}, panel);
@@ -279,7 +280,7 @@ describe("a reading", async () => {
       [0, 41],
       [0.5, 2],
     ] as const)
-      expect(await messageOf(rows.read({ first, end }, ["close"], []))).toContain("E528 the option ");
+      expect(await messageOf(readRows(rows, { first, end }, ["close"], []))).toContain("E528 the option ");
   });
 });
 
@@ -312,8 +313,8 @@ describe("only what is needed is read", () => {
     writeFileSync(path, bytes);
     expect(await messageOf(readPanel(path))).toContain("E303 torn.parquet: cannot be read as Parquet");
     const rows = await openRows(path, {}, panel);
-    expectRows(await rows.read({ first: 8, end: 40 }, ["x"], []), panel, { first: 8, end: 40 });
-    expect(await messageOf(rows.read({ first: 7, end: 40 }, ["x"], []))).toContain("E303 torn.parquet");
+    expectRows(await readRows(rows, { first: 8, end: 40 }, ["x"], []), panel, { first: 8, end: 40 });
+    expect(await messageOf(readRows(rows, { first: 7, end: 40 }, ["x"], []))).toContain("E303 torn.parquet");
   });
 });
 
@@ -336,10 +337,10 @@ test("once all batches of a large Arrow file were seen, only those are read that
   );
   const time = { name: "time", type: { kind: "integer", bits: 64 } } as const;
   const values = BigInt64Array.from({ length: rowCount }, (_, row) => BigInt(row - 900));
-  const rows = await PanelRows.open(path, { memoryLimitBytes: 1 }, { time: { ...time, values }, symbols });
+  const rows = await openPanelRows(path, { memoryLimitBytes: 1 }, { time: { ...time, values }, symbols });
   open.push(rows);
   const read = async (first: number, end: number) => {
-    const { fields } = await rows.read({ first, end }, ["x"], []);
+    const { fields } = await readRows(rows, { first, end }, ["x"], []);
     return Buffer.compare(
       new Uint8Array(fields.get("x")!.slice().buffer),
       new Uint8Array(index.slice(first * laneCount, end * laneCount).buffer),
@@ -373,7 +374,7 @@ describe("a file that is not what it was", () => {
       await writeParquet("before.parquet", barsSql("range // 2 * 10", "'S' || range % 2")),
     );
     const path = await writeParquet(`${name}.parquet`, barsSql(time, symbol));
-    const read = async () => (await openRows(path, {}, panel)).read({ first: 3, end: 6 }, ["x"], ["g"]);
+    const read = async () => readRows(await openRows(path, {}, panel), { first: 3, end: 6 }, ["x"], ["g"]);
     expect(await messageOf(read)).toContain(
       `DataError: E303 ${name}.parquet: cannot be read as Parquet (${CHANGED})`,
     );
@@ -394,8 +395,8 @@ describe("a file that is not what it was", () => {
       });
     const panel = await readPanel(writeArrow("same.arrow", table("A")));
     const rows = await openRows(writeArrow("other.arrow", table("B")), {}, panel);
-    expect((await rows.read({ first: 0, end: 1 }, ["x"], [])).rowCount).toBe(1);
-    expect(await messageOf(rows.read({ first: 0, end: 2 }, ["x"], []))).toContain(CHANGED);
+    expect((await readRows(rows, { first: 0, end: 1 }, ["x"], [])).rowCount).toBe(1);
+    expect(await messageOf(readRows(rows, { first: 0, end: 2 }, ["x"], []))).toContain(CHANGED);
   });
 });
 
@@ -410,8 +411,8 @@ test.each([
     `(${bars}) UNION ALL (SELECT * FROM (${bars}) OFFSET 16 LIMIT 1)`,
   );
   const rows = await openRows(path, {}, panel);
-  expect((await rows.read({ first: 0, end: 5 }, ["x"], [])).rowCount).toBe(5);
-  const message = await messageOf(rows.read({ first: 4, end: 7 }, ["x"], []));
+  expect((await readRows(rows, { first: 0, end: 5 }, ["x"], [])).rowCount).toBe(5);
+  const message = await messageOf(readRows(rows, { first: 4, end: 7 }, ["x"], []));
   expect(message).toBe(await messageOf(readPanel(path)));
   expect(message).toContain('DataError: E322 twice.parquet: row 17 and row 31 are both for "S1" at ');
 });
