@@ -294,20 +294,24 @@ export class ClusterRun {
     const places = chunkPlaces(this.job, run);
     const histories = run.histories();
     const slabCount = slabCountOf(this.job);
+    const { slabRows } = this.job.cut;
     const bytesOf = (rowCount: number) =>
       chunkBytes({ factors: this.job.factors, rowCount, laneCount: this.job.source.symbols.length });
     let next = places[this.#taken]?.slab ?? slabCount;
     let aheadBytes = 0;
     if (histories.tasks.length > 0 && next < slabCount) await bridge.submit(digest, histories);
+    // As one graph: of groups of few tasks Dask gives workers all, also before earlier ones of other runs.
     const submit = async () => {
-      for (; next < slabCount; next++) {
-        const [first, end] = this.job.cut.slabRows.slice(next, next + 2) as [number, number];
-        const bytes = bytesOf(end - first);
-        if (aheadBytes > 0 && aheadBytes + bytes > this.#prepared.held.aheadBytes) return;
+      let end = next;
+      for (; end < slabCount; end++) {
+        const bytes = bytesOf(slabRows[end + 1]! - slabRows[end]!);
+        if (aheadBytes > 0 && aheadBytes + bytes > this.#prepared.held.aheadBytes) break;
         aheadBytes += bytes;
-        await bridge.submit(digest, run.slab(next));
-        this.#options.signal?.throwIfAborted();
       }
+      if (end === next) return;
+      await bridge.submit(digest, run.slabs(next, end));
+      next = end;
+      this.#options.signal?.throwIfAborted();
     };
     const shares = this.job.cut.shares.map((_, share) => share);
     const gather = async (index: number) => {

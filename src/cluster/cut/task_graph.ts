@@ -74,15 +74,22 @@ export class RunGraph {
     );
   }
 
-  /** The tasks of a slab, and those that take its chunks from their values. The values are results: they are released. */
-  slab(slab: number): TaskGraph {
-    const slabs = this.#shares(false).map((share) => this.#slab(share, slab));
-    const picks = this.chunksOf(slab).flatMap((_, chunk) =>
-      this.#job.cut.shares.map((_, share) => this.#pick(share, slab, chunk)),
-    );
+  /**
+   * The tasks of slabs `[first, end)`, and those that take the chunks from their values. The values are no results: they
+   * are released.
+   */
+  slabs(first: number, end: number): TaskGraph {
+    const tasks = Array.from({ length: end - first }, (_, index) => {
+      const slab = first + index;
+      const slabs = this.#shares(false).map((share) => this.#slab(share, slab));
+      const picks = this.chunksOf(slab).flatMap((_, chunk) =>
+        this.#job.cut.shares.map((_, share) => this.#pick(share, slab, chunk)),
+      );
+      return [...slabs, ...picks];
+    }).flat();
     return this.#graph(
-      [...slabs, ...picks],
-      picks.map(({ key }) => key),
+      tasks,
+      tasks.flatMap(({ key, work }) => (work.kind === "pick" ? [key] : [])),
     );
   }
 

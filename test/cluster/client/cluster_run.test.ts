@@ -36,21 +36,22 @@ test("an abort while the tasks are being sent is heard", async () => {
 });
 
 describe("what a client has requested and not taken", () => {
-  /** Rows that were submitted and not taken, before and after each slab is submitted. */
-  async function outstanding(slabRows?: number): Promise<{ before: number[]; after: number[] }> {
+  /** Rows that were submitted and not taken, before and after slabs are submitted. */
+  async function outstanding(prescribed?: number): Promise<{ before: number[]; after: number[] }> {
     const seen = { before: [] as number[], after: [] as number[] };
     let [submitted, taken] = [0, 0];
     const onSubmit = ({ tasks }: TaskGraph) => {
-      const { work } = tasks[0]!;
-      if (work.kind !== "run" || work.task.kind !== "slab") throw new Error("not a slab");
-      const [first, end] = run.job.cut.slabRows.slice(work.task.slab) as [number, number];
+      const slabs = tasks.flatMap(({ work }) =>
+        work.kind === "run" && work.task.kind === "slab" ? [work.task.slab] : [],
+      );
+      const { slabRows } = run.job.cut;
       seen.before.push(submitted - taken);
-      submitted += end - first;
+      submitted += slabRows[slabs.at(-1)! + 1]! - slabRows[slabs[0]!]!;
       seen.after.push(submitted - taken);
     };
     const run = await openInProcess(
       host,
-      { program, source: panelSource(panel), workers, slabRows },
+      { program, source: panelSource(panel), workers, slabRows: prescribed },
       { onSubmit },
     );
     Object.assign(run.job, { cut: { ...run.job.cut, chunkRows: 7 } });

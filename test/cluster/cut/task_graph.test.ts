@@ -66,7 +66,7 @@ test("chunks are taken out of the values of a slab and of all rows", () => {
   const run = graphOf([HISTORY, FINITE, OTHER], null);
   expect(linesOf(run.histories())).toEqual(["run_history/0 history <-  @1"]);
   expect(namesOf(run.histories())).toEqual(["run_history/0"]);
-  const graph = run.slab(1);
+  const graph = run.slabs(1, 2);
   expect(linesOf(graph)).toEqual([
     "run_slabs/1/1 slab <-  @-1",
     "run_slabs/2/1 slab <-  @-1",
@@ -85,9 +85,10 @@ test("chunks are taken out of the values of a slab and of all rows", () => {
   expect(namesOf(graph)).toEqual(
     graph.tasks.flatMap(({ key, work }) => (work.kind === "pick" ? [key.join("/")] : [])),
   );
+  expect(run.slabs(1, 3).tasks).toEqual([...graph.tasks, ...run.slabs(2, 3).tasks]);
   expect(run.chunksOf(2)).toEqual([4, 1]);
   expect(run.chunkKey(0, 2, 1)).toEqual(["run_chunks", 0, 2, 1]);
-  expect(linesOf(run.slab(2)).filter((line) => line.startsWith("run_chunks/0"))).toEqual([
+  expect(linesOf(run.slabs(2, 3)).filter((line) => line.startsWith("run_chunks/0"))).toEqual([
     "run_chunks/0/2/0 6 <- run_history/0 @-2",
     "run_chunks/0/2/1 7 <- run_history/0 @-2",
   ]);
@@ -106,5 +107,5 @@ test("tasks have 50 times their estimate, at least two minutes, or what the call
 test("priority, resources and workers go with each graph", () => {
   const where = { priority: 3, resources: { GPU: 1 }, workers: ["w"] };
   const run = graphOf([HISTORY, FINITE], null, where);
-  for (const graph of [run.dataset(), run.histories(), run.slab(0)]) expect(graph).toMatchObject(where);
+  for (const graph of [run.dataset(), run.histories(), run.slabs(0, 1)]) expect(graph).toMatchObject(where);
 });

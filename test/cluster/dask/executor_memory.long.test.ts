@@ -1,9 +1,6 @@
-import { execFile } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { promisify } from "node:util";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
-import { findPython } from "../../../src/cluster/bridge/python.ts";
 import type { Cluster } from "../../../src/cluster/client/cluster.ts";
 import { compile } from "../../../src/compile.ts";
 import { hasDask } from "../../support/needs.ts";
@@ -11,6 +8,7 @@ import { until } from "../../support/until.ts";
 import { FaultSetting, type StartedRun } from "../support/fault_setting.ts";
 import { gated } from "../support/gate.ts";
 import { hungry } from "../support/hungry.ts";
+import { printed } from "../support/python_script.ts";
 
 /** Executors that take more memory than their worker has, and workers whose executors do not fit. */
 
@@ -32,7 +30,7 @@ describe.runIf(canRun)("an executor that takes all memory of its worker", () => 
       { workers: 1, threadsPerWorker: 2, memoryLimit: String(LIMIT_BYTES) },
       program,
     );
-    cluster = await setting.connect("memory");
+    cluster = await setting.connect();
   });
   afterEach(() => {
     for (const name of ["hungry-once", "hungry-always"])
@@ -64,7 +62,7 @@ describe.runIf(canRun)("an executor that takes all memory of its worker", () => 
     makeHungry("hungry-always");
     const started = await setting.begin(cluster);
     const message =
-      /^E634 executors on tcp:\S+ ran out of memory twice in \('factorloom_.*stage\d.*: the last one took [\d.]+ [GM]iB, with its worker and the other executors 1\.\d GiB; the worker's limit is 1\.3 GiB\n {2}give the worker more memory/s;
+      /^E634 executors on tcp:\S+ ran out of memory twice in \('factorloom_.*slabs.*: the last one took [\d.]+ [GM]iB, with its worker and the other executors 1\.\d GiB; the worker's limit is 1\.3 GiB\n {2}give the worker more memory/s;
     await expect(started.table).rejects.toThrow(message);
     rmSync(join(setting.gate.folder, "hungry-always"));
     const next = await setting.begin(cluster);
@@ -73,7 +71,7 @@ describe.runIf(canRun)("an executor that takes all memory of its worker", () => 
   });
 
   test("Dask knows what executors take as a metric of the worker", async () => {
-    const held = await setting.beginHeld(cluster, {}, 0);
+    const held = await setting.beginHeld(cluster, {}, () => setting.gate.close(0));
     await until(async () => {
       const [metrics] = await metricsOn(setting.dask.address);
       return Number(metrics!["factorloom_executor_bytes"]) > 50e6;
@@ -92,7 +90,7 @@ describe.runIf(canRun)("the watch over the memory of executors", () => {
     );
     if (meal !== undefined) writeFileSync(join(setting.gate.folder, "hungry-once"), String(meal));
     try {
-      await using cluster = await setting.connect("memory");
+      await using cluster = await setting.connect();
       const started = await setting.begin(cluster);
       await setting.expectRight(started);
       return started;
@@ -139,12 +137,9 @@ function countsOf({ run }: StartedRun): WorkerOf["job"]["counters"] {
 
 /** What Dask's workers report of themselves. */
 async function metricsOn(scheduler: string): Promise<Record<string, unknown>[]> {
-  const script = [
-    "import json, sys",
-    "from distributed import Client",
-    "with Client(sys.argv[1], set_as_default=False) as client:",
-    "    print(json.dumps([worker['metrics'] for worker in client.scheduler_info()['workers'].values()]))",
-  ].join("\n");
-  const { stdout } = await promisify(execFile)((await findPython()).path, ["-c", script, scheduler]);
-  return JSON.parse(stdout);
+  const script = `import json
+from distributed import Client
+with Client(sys.argv[1], set_as_default=False) as client:
+    print(json.dumps([worker["metrics"] for worker in client.scheduler_info()["workers"].values()]))`;
+  return JSON.parse((await printed(script, scheduler)).join());
 }

@@ -17,7 +17,7 @@ describe.runIf(await hasDask())("restrictions on Dask", () => {
   beforeAll(async () => {
     setting = await FaultSetting.start({ workers: 1 }, program);
     await setting.dask.addWorker(["--resources", "BIG=1"]);
-    cluster = await setting.connect("memory", { resources: { BIG: 1 } });
+    cluster = await setting.connect({ resources: { BIG: 1 } });
   });
   afterAll(async () => {
     await cluster?.close();
@@ -25,7 +25,7 @@ describe.runIf(await hasDask())("restrictions on Dask", () => {
   });
 
   test("hold for all tasks", async () => {
-    const started = await setting.begin(cluster, { cut: "stages" });
+    const started = await setting.begin(cluster);
     await setting.expectRight(started);
     const counts = started.run.report!.workers.map(({ job }) => job.counters.tasks);
     expect(counts.filter((count) => count > 0)).toHaveLength(1);

@@ -1,13 +1,11 @@
-import { execFile } from "node:child_process";
-import { promisify } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { findPython } from "../../../src/cluster/bridge/python.ts";
 import type { Cluster } from "../../../src/cluster/client/cluster.ts";
 import { compile } from "../../../src/compile.ts";
 import { hasDask } from "../../support/needs.ts";
 import { until } from "../../support/until.ts";
 import { FaultSetting, type StartedRun } from "../support/fault_setting.ts";
 import { gated } from "../support/gate.ts";
+import { printed } from "../support/python_script.ts";
 
 /** In which order Dask runs the tasks of clients that share a worker of one thread. */
 
@@ -16,7 +14,7 @@ const program = compile("a = gated(ts_mean(close, 3), row)", {
   fields: ["close", "row"],
 });
 const SLABS = 8;
-const CUT = { cut: "slabs", slabRows: 240 / SLABS, trace: true } as const;
+const CUT = { slabRows: 240 / SLABS, trace: true };
 /** The worker runs one task and has been given another one when more tasks come. */
 const GIVEN_OUT = 2;
 
@@ -25,21 +23,23 @@ describe.runIf(await hasDask())("priorities on Dask", () => {
   const clients: Cluster[] = [];
   beforeAll(async () => {
     setting = await FaultSetting.start({ workers: 1 }, program);
-    for (let client = 0; client < 3; client++) clients.push(await setting.connect("memory"));
+    for (let client = 0; client < 3; client++) clients.push(await setting.connect());
   });
   afterAll(async () => {
     for (const client of clients) await client.close();
     await setting?.close();
   });
 
+  const holdAll = () => setting.gate.close(0);
+
   /** Starts runs of these priorities, each by a client of its own, while the first task of all is held. */
   async function runTogether(priorities: readonly number[]): Promise<StartedRun[]> {
     const runs: StartedRun[] = [];
     for (const [index, priority] of priorities.entries()) {
       const options = { ...CUT, priority };
-      if (index === 0) runs.push(await setting.beginHeld(clients[0]!, options, 0));
+      if (index === 0) runs.push(await setting.beginHeld(clients[0]!, options, holdAll));
       else runs.push(await setting.begin(clients[index]!, options));
-      await until(async () => (await setting.counts()).tasks === SLABS * runs.length);
+      await until(async () => (await setting.counts()).tasks === 2 * SLABS * runs.length);
     }
     setting.gate.open();
     for (const run of runs) await setting.expectRight(run);
@@ -63,41 +63,37 @@ describe.runIf(await hasDask())("priorities on Dask", () => {
   });
 
   test("the scheduler compares priority, call and order within the call", async () => {
-    const held = await setting.beginHeld(clients[0]!, { ...CUT, cut: "stages", priority: 3 }, 0);
+    const held = await setting.beginHeld(clients[0]!, { ...CUT, priority: 3 }, holdAll);
     const known = await prioritiesOn(setting.dask.address);
     setting.gate.open();
     await setting.expectRight(held);
-    expect(known.length).toBeGreaterThan(SLABS);
+    // Of each slab the task, and one that takes its chunk.
+    expect(known).toHaveLength(2 * SLABS);
     expect(new Set(known.map(([, priority]) => priority))).toEqual(new Set([-3]));
     expect(new Set(known.map(([, , call]) => call)).size).toBe(1);
-    for (const [key, , , order] of known) {
-      const slab = Number(/-t(\d+)/.exec(key)![1]);
-      expect(order, key).toBeGreaterThanOrEqual(slab - 0.5);
-      expect(order, key).toBeLessThanOrEqual(slab);
-    }
+    for (const [key, , , order] of known) expect(order, key).toBe(slabOf(key));
   });
 });
+
+/** Of a task or its chunk: `('factorloom_3f2a_slabs', SHARE, SLAB)`. */
+const slabOf = (key: string) => Number(/', \d+, (\d+)/.exec(key)![1]);
 
 /** When the slabs of a run were begun, in ms, slab by slab. */
 function startsOf({ run }: StartedRun): number[] {
   const trace = run.report!.workers.flatMap(({ job }) => job.trace);
-  const slab = (key: string) => Number(/, (\d+)\)/.exec(key)![1]);
-  return trace.toSorted((a, b) => slab(a.key) - slab(b.key)).map(({ startMs }) => startMs);
+  return trace.toSorted((a, b) => slabOf(a.key) - slabOf(b.key)).map(({ startMs }) => startMs);
 }
 
+type Known = readonly [key: string, priority: number, call: number, order: number];
+
 /** What Dask compares tasks of factorloom by, as it has it. */
-async function prioritiesOn(
-  scheduler: string,
-): Promise<[key: string, priority: number, call: number, order: number][]> {
-  const script = [
-    "import json, sys",
-    "from distributed import Client",
-    "def known(dask_scheduler):",
-    "    tasks = dask_scheduler.tasks.values()",
-    "    return [[task.key, *task.priority] for task in tasks if 'factorloom_' in task.key]",
-    "with Client(sys.argv[1], set_as_default=False) as client:",
-    "    print(json.dumps(client.run_on_scheduler(known)))",
-  ].join("\n");
-  const { stdout } = await promisify(execFile)((await findPython()).path, ["-c", script, scheduler]);
-  return JSON.parse(stdout);
+async function prioritiesOn(scheduler: string): Promise<Known[]> {
+  const script = `import json
+from distributed import Client
+def known(dask_scheduler):
+    tasks = dask_scheduler.tasks.values()
+    return [[task.key, *task.priority] for task in tasks if "factorloom_" in task.key]
+with Client(sys.argv[1], set_as_default=False) as client:
+    print(json.dumps(client.run_on_scheduler(known)))`;
+  return JSON.parse((await printed(script, scheduler)).join());
 }
