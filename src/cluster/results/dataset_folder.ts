@@ -1,5 +1,6 @@
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { crc32 } from "node:zlib";
 import { parquetRowCount } from "../../data/parquet/parquet_rows.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { isSystemError } from "../../files/system_error.ts";
@@ -109,6 +110,13 @@ interface RunRecord {
   readonly cut: Cut;
 }
 
+/** The cut decides which rows the parts have, so a changed one must not be used. */
+interface StoredRecord extends RunRecord {
+  readonly sum: number;
+}
+
+const sumOf = ({ run, cut }: RunRecord): number => crc32(JSON.stringify([run, cut]));
+
 /** Prepares a claimed folder for a run; returns what it is to be, as it was begun. */
 async function begin(path: string, token: string, record: RunRecord): Promise<RunRecord> {
   const names = (await readdir(path)).filter((name) => !name.startsWith(CLAIM_FILE));
@@ -122,7 +130,7 @@ async function begin(path: string, token: string, record: RunRecord): Promise<Ru
   await removeUnfinished(path, names);
   if (isOurs) return begun;
   await rm(join(path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
-  await write(path, RUN_FILE, token, record);
+  await write(path, RUN_FILE, token, { ...record, sum: sumOf(record) });
   return record;
 }
 
@@ -135,8 +143,8 @@ async function removeUnfinished(folder: string, names: readonly string[]): Promi
 /** Null for a damaged record. */
 async function readRecord(path: string): Promise<RunRecord | null> {
   try {
-    const record = JSON.parse(await readFile(join(path, RUN_FILE), "utf8")) as Partial<RunRecord>;
-    return Array.isArray(record.cut?.slabRows) ? (record as RunRecord) : null;
+    const { sum, ...record } = JSON.parse(await readFile(join(path, RUN_FILE), "utf8")) as StoredRecord;
+    return sum === sumOf(record) ? record : null;
   } catch (error) {
     if (isSystemError(error)) throw error;
     return null;

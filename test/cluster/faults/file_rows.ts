@@ -23,7 +23,6 @@ import { copyOf, ONE, type Scene } from "./scene.ts";
 const WORKER = /worker (worker-\d+|apart) \(tcp:\S+\) on \S+/.source;
 const mount = (...args: string[]) => execFileSync("mount", args);
 const [UNSENT, LATE] = ["before its first task", "in its last slab"] as const;
-const JOINED = [at(LATE, "dataset")];
 
 /** Of the last slab, whose join is to come. */
 const columnsOf = ({ started: { run }, dataset }: Scene) => new ColumnFile(run.job, dataset, 0, 3).path;
@@ -114,121 +113,104 @@ function hideTemporary(scene: Scene): void {
   vi.stubEnv("TMPDIR", join(scene.dataset, "nowhere"));
   scene.defer(() => vi.unstubAllEnvs());
 }
-const again = true;
 const usesParts = (next: StartedRun) => expect(foundDone(next)).toBeGreaterThan(0);
 const other = ({ dataset }: Scene) => join(dataset, "other.parquet");
+const addOther = (scene: Scene) => writeFileSync(other(scene), "");
+const removeOther = (scene: Scene) => rmSync(other(scene));
+function moveFolder({ dataset }: Scene): void {
+  renameSync(dataset, `${dataset}.moved`);
+  mkdirSync(dataset);
+}
+function folderBack({ dataset }: Scene): void {
+  rmSync(dataset, { recursive: true });
+  renameSync(`${dataset}.moved`, dataset);
+}
+const deleteColumns = (scene: Scene) => rmSync(columnsOf(scene));
+const cutColumns = (scene: Scene) => truncateSync(columnsOf(scene), 8);
+const deletePart = async (scene: Scene) => rmSync(await firstPart(scene));
+const cutPart = async (scene: Scene) => truncateSync(await firstPart(scene), 8);
+async function expectNoBars(scene: Scene): Promise<void> {
+  await expect(scene.again()).rejects.toBeInstanceOf(Error);
+  barsBack(scene);
+}
+const inSmall = (scene: Scene) =>
+  existsSync(scene.dataset) ? {} : { dataset: mountSmall(scene.dataset, scene) };
+
+const refused = (code: string, says: string) => ({ code, says: new RegExp(`^${code} ${says}`) });
+const [PART, NOT_SHARED] = ["\\S+ does not hold .*: part-000000-\\w+\\.parquet", "\\S+ is not shared:"];
+const JOINED = [at(LATE, "dataset")];
+const READY = [at(UNSENT, "chunks", "dataset")];
+const LATER = [at(LATE, "chunks", "dataset"), at("over all rows", "dataset")];
+const BOTH = ["dataset", "parts"] as const;
+const COPIED = [at("while the bars are copied", "copied")];
+const BACK = { also: barsBack, again: true } as const;
+const MOUNT = { needs: "mount" } as const;
+const E615 = refused("E615", "the workers cannot read \\S+bars\\.parquet: ENOENT");
+const E623 = refused("E623", "\\S+ sees another \\S+bars\\.parquet than the client: \\d+ bytes, there");
+const MISSING = refused("E626", `${PART} is missing\n {2}run again`);
+const CUT = refused("E626", `${PART} has 8 of \\d+ bytes`);
+const FOREIGN = refused("E626", "\\S+ does not hold .*: other\\.parquet is not one of its parts");
+const FULL = refused("E609", `${WORKER} cannot write .*ENOSPC.*\n {2}check the free space`);
+const READ_ONLY = refused("E609", `${WORKER} cannot write \\S+`);
+const NO_COPY = { code: "E609", says: /cannot write \S+factorloom-panel-\w+\.arrow: .*Is a directory/ };
+const NO_FILE = refused("E609", "the client cannot write \\S+nowhere\\S*: ENOENT");
 
 /** What stands where workers read and write. */
 export const FILE_ROWS: readonly RunRow[] = [
-  row(
-    "workers do not see the bars",
-    [at(UNSENT, "chunks", "dataset")],
-    moveBars,
-    { code: "E615", says: /^E615 the workers cannot read \S+bars\.parquet: ENOENT/ },
-    {
-      also: async (scene) => {
-        await expect(scene.again()).rejects.toBeInstanceOf(Error);
-        barsBack(scene);
-      },
-      again,
-    },
-  ),
-  row(
-    "other bars come under the path",
-    [at(LATE, "chunks", "dataset"), at("over all rows", "dataset")],
-    exchangeBars,
-    { code: "E623", says: /^E623 \S+ sees another \S+bars\.parquet than the client: \d+ bytes, there/ },
-    { also: barsBack, again },
-  ),
-  row("columns that wait for a join are deleted", JOINED, (scene) => rmSync(columnsOf(scene)), {
-    restarts: 1,
+  row("workers do not see the bars", READY, moveBars, E615, { also: expectNoBars, again: true }),
+  row("other bars come under the path", LATER, exchangeBars, E623, BACK),
+  row("columns that wait for a join are deleted", JOINED, deleteColumns, { restarts: 1 }),
+  row("columns that wait for a join are cut short", JOINED, cutColumns, { restarts: 1 }),
+  row("a part is deleted", JOINED, deletePart, MISSING, { again: usesParts }),
+  row("a part is cut short", JOINED, cutPart, CUT, { again: usesParts }),
+  row("another file comes into the folder of the result", JOINED, addOther, FOREIGN, {
+    also: removeOther,
+    again: true,
   }),
-  row("columns that wait for a join are cut short", JOINED, (scene) => truncateSync(columnsOf(scene), 8), {
-    restarts: 1,
-  }),
-  row(
-    "a part is deleted",
-    JOINED,
-    async (scene) => rmSync(await firstPart(scene)),
-    { code: "E626", says: /part-000000-\w+\.parquet is missing\n {2}run again/ },
-    { again: usesParts },
-  ),
-  row(
-    "a part is cut short",
-    JOINED,
-    async (scene) => truncateSync(await firstPart(scene), 8),
-    { code: "E626", says: /part-000000-\w+\.parquet has 8 of \d+ bytes/ },
-    { again: usesParts },
-  ),
-  row(
-    "another file comes into the folder of the result",
-    JOINED,
-    (scene) => writeFileSync(other(scene), ""),
-    { code: "E626", says: /other\.parquet is not one of its parts/ },
-    { also: (scene) => rmSync(other(scene)), again },
-  ),
   row(
     "another folder comes under the path of the result",
     JOINED,
-    ({ dataset }) => {
-      renameSync(dataset, `${dataset}.moved`);
-      mkdirSync(dataset);
-    },
-    { code: "E614", says: new RegExp(`^E614 \\S+ is not shared: ${WORKER}`) },
-    {
-      also: ({ dataset }) => {
-        rmSync(dataset, { recursive: true });
-        renameSync(`${dataset}.moved`, dataset);
-      },
-      again,
-    },
+    moveFolder,
+    refused("E614", `${NOT_SHARED} ${WORKER}`),
+    { also: folderBack, again: true },
   ),
-  row(
-    "the folder of the result has no room",
-    [at(UNSENT, "dataset")],
-    () => {},
-    { code: "E609", says: new RegExp(`^E609 ${WORKER} cannot write .*ENOSPC.*\\n {2}check the free space`) },
-    {
-      needs: "mount",
-      run: (scene) => (existsSync(scene.dataset) ? {} : { dataset: mountSmall(scene.dataset, scene) }),
-      also: expectNothingUnfinished,
-      again: usesParts,
-    },
-  ),
+  row("the folder of the result has no room", [at(UNSENT, "dataset")], () => {}, FULL, {
+    ...MOUNT,
+    run: inSmall,
+    also: expectNothingUnfinished,
+    again: usesParts,
+  }),
   row(
     "the folder of the result becomes read-only",
-    [at("in its first slab", "dataset", "parts")],
+    [at("in its first slab", ...BOTH)],
     makeReadOnly,
-    { code: "E609", says: new RegExp(`^E609 ${WORKER} cannot write \\S+`) },
-    { needs: "mount", also: ({ dataset }) => makeWritable(dataset), again },
+    READ_ONLY,
+    {
+      ...MOUNT,
+      also: ({ dataset }) => makeWritable(dataset),
+      again: true,
+    },
   ),
   row(
     "a worker sees another file system where the folder of the result is",
-    [at("while it connects", "dataset", "parts")],
+    [at("while it connects", ...BOTH)],
     startApart,
-    {
-      code: "E614",
-      says: /^E614 \S+\/out is not shared: worker apart \(tcp:\S+\) on \S+ does not see there what/,
-    },
-    { needs: "mount" },
+    refused("E614", `${NOT_SHARED} worker apart \\(tcp:\\S+\\) on \\S+ does not see there what`),
+    MOUNT,
   ),
-  row(
-    "workers are killed that hold the bars which the client has brought",
-    [at("while the bars are copied", "copied")],
-    loseHolders,
-    { restarts: 1 },
-  ),
-  row("a worker has no place for the bars which the client has brought", [at(UNSENT, "copied")], blockCopy, {
-    code: "E609",
-    says: /cannot write \S+factorloom-panel-\w+\.arrow: .*Is a directory/,
+  row("workers are killed that hold the bars which the client has brought", COPIED, loseHolders, {
+    restarts: 1,
   }),
+  row(
+    "a worker has no place for the bars which the client has brought",
+    [at(UNSENT, "copied")],
+    blockCopy,
+    NO_COPY,
+  ),
   row(
     "the client has no place for the bars which it brings",
     [at("between two runs", "copied")],
     hideTemporary,
-    {
-      code: "E609",
-      says: /^E609 the client cannot write \S+nowhere\S*: ENOENT/,
-    },
+    NO_FILE,
   ),
 ];

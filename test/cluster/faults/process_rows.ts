@@ -4,7 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { expect, vi } from "vitest";
 import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import { until, untilGone } from "../../support/until.ts";
-import { foundDone } from "../support/fault_setting.ts";
+import { foundDone, type StartedRun } from "../support/fault_setting.ts";
 import {
   at,
   kill,
@@ -23,22 +23,18 @@ const REASON = new Error("no longer");
 const CLOSED = /^E637 the cluster was closed\n {2}await what is under way/;
 const [CONNECTING, UNSENT] = ["while it connects", "before its first task"] as const;
 const [EARLY, LATE] = ["in its first slab", "in its last slab"] as const;
+const [HISTORY, JOIN] = ["over all rows", "in a join"] as const;
 
 /** Between two steps of tasks that write files; there a task that is killed has done some of its work. */
 const WRITING = [
   at("after columns of a slab are there", "dataset"),
-  at("in a join", "dataset", "parts"),
+  at(JOIN, "dataset", "parts"),
   at("after a part has its name", "dataset", "parts"),
   at("after a part has its counts", "dataset"),
   at("while columns of a part are removed", "dataset"),
 ];
-const ANY_TIME = [
-  at(LATE, "chunks", "dataset", "parts"),
-  at("over all rows", "chunks", "dataset"),
-  ...WRITING,
-];
+const ANY_TIME = [at(LATE, "chunks", "dataset", "parts"), at(HISTORY, "chunks", "dataset"), ...WRITING];
 
-const ownClient = () => ({});
 const signalled = ({ controller: { signal } }: Scene) => ({ signal });
 const noWorker = (which: string) => ({
   code: "E604",
@@ -56,7 +52,7 @@ const allowed =
   (choice: (name: string) => object) =>
   async ({ setting }: Scene) => {
     const { name } = await setting.dask.addWorker(["--resources", "GPU=1"]);
-    return { timeoutSeconds: 10, ...choice(name) };
+    return { timeoutSeconds: 8, ...choice(name) };
   };
 /** The worker that has done everything so far, and waits for nothing. */
 async function stopOtherWorker(scene: Scene): Promise<void> {
@@ -141,79 +137,81 @@ const stopBefore = (count: number, timeoutSeconds: number) => async (scene: Scen
 const goOn = async ({ setting }: Scene) => signal("SIGCONT", ...(await setting.dask.workerPids()));
 const again = true;
 const seconds = (taskTimeoutSeconds: number) => ({ options: () => ({ taskTimeoutSeconds }) });
+const stop = (pid: number) => signal("SIGSTOP", pid);
+const stopExecutor = ({ executor }: Scene) => signal("SIGSTOP", executor);
+const killEveryWorker = toEveryOne(async (pid, { setting }) => kill((await setting.workerOf(pid)).pid));
+const breakGate = ({ setting }: Scene) => setting.gate.break();
+function expectNoOtherTry({ setting, started }: Scene): void {
+  const rows = setting.gate.thrownAt();
+  expect(new Set(rows).size, "no other try").toBe(rows.length);
+  expect(started.run.restarts).toBe(0);
+  setting.gate.open();
+}
+async function expectAllLeft({ others, controller: { signal } }: Scene): Promise<void> {
+  expect(await bridgesOf(process.pid)).toEqual(others);
+  expect(getEventListeners(signal, "abort")).toEqual([]);
+}
+const expectNoBridge = (scene: Scene) => until(async () => (await scene.bridges()).length === 0);
+/** Rows that were given before are not given again. */
+const expectGivenOnce = ({ mode, started }: Scene) =>
+  expect(started.given).toHaveLength(mode === "dataset" ? 0 : 4);
+const usesFiles = (next: StartedRun, { mode }: Scene) =>
+  mode !== "dataset" || expect(foundDone(next)).toBeGreaterThan(0);
+
+const restarted = (deadlineKills: number) => ({ counters: { executorRestarts: 1, deadlineKills } });
+const E604_SILENT = {
+  code: "E604",
+  says: /has no worker that answers\n {2}look at the logs of those/,
+  seconds: 60,
+};
+const E607 = { code: "E607", says: twice("E607", "ended twice while they ran") };
+const E608 = { code: "E608", says: /^E608 Dask gave up \('factorloom_.*workers died/s };
+const E612 = { code: "E612", says: /^E612 the bridge to Dask ended: SIGKILL\n {2}run again/ };
+const E613 = { code: "E613", says: twice("E613", "did not answer twice within 2 s of") };
+const E515 = { code: "E515", says: /gated.*the gate is broken at row -?\d+/s };
+const ABORTED = { reason: REASON };
+const OWN = { options: () => ({}) };
+const HASTY = { cluster: "hasty" } as const;
+const GPU = { options: allowed(() => ({ resources: { GPU: 1 } })) };
+const NAMED = { options: allowed((name) => ({ workers: [name] })) };
+
+const CHUNKS = [at(LATE, "chunks")];
+const BOTH = [at(LATE, "chunks", "dataset")];
+const MANY = [...BOTH, at(HISTORY, "dataset"), at(JOIN, "dataset")];
+const START = [at(CONNECTING, "chunks")];
+const READY = [at(UNSENT, "chunks", "dataset")];
+const PANELS = [at(EARLY, "brought", "copied"), at(HISTORY, "copied")];
+const SOME = [at(EARLY, "chunks", "copied"), at(HISTORY, "chunks"), at(LATE, "dataset"), at(JOIN, "dataset")];
+const BRIDGE = [
+  at("once a chunk is taken", "chunks"),
+  at(LATE, "dataset"),
+  at(JOIN, "dataset"),
+  at(EARLY, "copied"),
+];
 
 /** Executors, workers, the bridge and the client of a run. */
 export const PROCESS_ROWS: readonly RunRow[] = [
-  row("an executor is killed", ANY_TIME, killExecutor, {
-    restarts: 0,
-    counters: { executorRestarts: 1, deadlineKills: 0 },
-  }),
+  row("an executor is killed", ANY_TIME, killExecutor, { restarts: 0, ...restarted(0) }),
   row(
     "every executor is killed",
-    [at(LATE, "chunks"), at("over all rows", "dataset"), at("in a join", "dataset")],
-    toEveryOne((executor) => kill(executor)),
-    { code: "E607", says: twice("E607", "ended twice while they ran") },
+    MANY,
+    toEveryOne((pid) => kill(pid)),
+    E607,
     { again },
   ),
-  row(
-    "an executor stops",
-    [at(LATE, "chunks"), at("in a join", "dataset")],
-    ({ executor }) => signal("SIGSTOP", executor),
-    { counters: { executorRestarts: 1, deadlineKills: 1 } },
-    seconds(5),
-  ),
-  row(
-    "every executor stops",
-    [at(LATE, "chunks")],
-    toEveryOne((executor) => signal("SIGSTOP", executor)),
-    { code: "E613", says: twice("E613", "did not answer twice within 2 s of") },
-    { ...seconds(2), again },
-  ),
-  row(
-    "a worker is killed",
-    [...ANY_TIME, at(EARLY, "brought", "copied"), at("over all rows", "copied")],
-    killWorker,
-    { restarts: 0, gone: 1 },
-    { options: ownClient },
-  ),
-  row(
-    "every worker that has the task is killed",
-    [at(LATE, "chunks", "dataset")],
-    toEveryOne(async (executor, { setting }) => kill((await setting.workerOf(executor)).pid)),
-    { code: "E608", says: /^E608 Dask gave up \('factorloom_.*workers died/s },
-    { again },
-  ),
-  row(
-    "a worker and its nanny are killed",
-    [at(LATE, "chunks", "dataset"), at("over all rows", "dataset"), at("in a join", "dataset")],
-    killWithNanny,
-    { restarts: 0, workers: 1 },
-    { lost: 1 },
-  ),
-  row("no worker is left", [at(LATE, "chunks", "dataset")], killAllWithNannies, noWorker("s"), {
-    options: () => ({ timeoutSeconds: 10 }),
+  row("an executor stops", [...CHUNKS, at(JOIN, "dataset")], stopExecutor, restarted(1), seconds(5)),
+  row("every executor stops", CHUNKS, toEveryOne(stop), E613, { ...seconds(2), again }),
+  row("a worker is killed", [...ANY_TIME, ...PANELS], killWorker, { restarts: 0, gone: 1 }, OWN),
+  row("every worker that has the task is killed", BOTH, killEveryWorker, E608, { again }),
+  row("a worker and its nanny are killed", MANY, killWithNanny, { restarts: 0, workers: 1 }, { lost: 1 }),
+  row("no worker is left", BOTH, killAllWithNannies, noWorker("s"), {
+    options: () => ({ timeoutSeconds: 8 }),
     lost: 2,
     also: ({ started }) => expect(started.run.restarts).toBe(0),
     again,
   }),
-  row(
-    "none is left that `--resources` allows",
-    [at(LATE, "chunks")],
-    killWithNanny,
-    noWorker(" with GPU=1"),
-    {
-      options: allowed(() => ({ resources: { GPU: 1 } })),
-    },
-  ),
-  row(
-    "none is left that `--workers` allows",
-    [at(LATE, "chunks")],
-    killWithNanny,
-    noWorker(" called worker-.*"),
-    {
-      options: allowed((name) => ({ workers: [name] })),
-    },
-  ),
+  row("none is left that `--resources` allows", CHUNKS, killWithNanny, noWorker(" with GPU=1"), GPU),
+  row("none is left that `--workers` allows", CHUNKS, killWithNanny, noWorker(" called worker-.*"), NAMED),
   row(
     "a worker joins later",
     [at(EARLY, "chunks", "dataset", "copied")],
@@ -223,129 +221,33 @@ export const PROCESS_ROWS: readonly RunRow[] = [
       run: () => ({ slabRows: 30 }),
     },
   ),
-  row(
-    "a worker stops before it has the executors' code",
-    [at(CONNECTING, "chunks")],
-    stopBefore(1, 15),
-    {},
-    {
-      connected: goOn,
-    },
-  ),
-  row(
-    "all workers stop before they have the executors' code",
-    [at(CONNECTING, "chunks")],
-    stopBefore(2, 6),
-    {
-      code: "E604",
-      says: /has no worker that answers\n {2}look at the logs of those that are there \(2\)/,
-      seconds: 60,
-    },
-    { also: goOn },
-  ),
-  row("a worker stops for 2 s", [at(LATE, "chunks", "dataset"), at("in a join", "dataset")], stopFor2s, {}),
-  row(
-    "a worker stops for good",
-    [at(LATE, "chunks", "dataset"), at("over all rows", "dataset"), at("in a join", "dataset")],
-    stopWorker,
-    { workers: 1 },
-    { cluster: "hasty" },
-  ),
-  row(
-    "a worker stops for good that has results",
-    [at(LATE, "chunks", "dataset")],
-    stopOtherWorker,
-    { workers: 1 },
-    {
-      cluster: "hasty",
-    },
-  ),
-  row(
-    "the bridge is killed",
-    [
-      at("once a chunk is taken", "chunks"),
-      at(LATE, "dataset"),
-      at("in a join", "dataset"),
-      at(EARLY, "copied"),
-    ],
-    killBridge,
-    { restarts: 1 },
-    {
-      options: ownClient,
-      // Rows that were given before are not given again.
-      also: ({ mode, started }) => expect(started.given).toHaveLength(mode === "dataset" ? 0 : 4),
-    },
-  ),
-  row(
-    "the bridge is killed three times",
-    [at(LATE, "chunks")],
-    killBridges,
-    // No client is left to clean up: unused executors end after 10 s.
-    { code: "E612", says: /^E612 the bridge to Dask ended: SIGKILL\n {2}run again/ },
-    { options: ownClient },
-  ),
-  row("idle bridges are killed", [at("between two runs", "chunks")], killIdle, {}, { options: ownClient }),
+  row("a worker stops before it has the executors' code", START, stopBefore(1, 15), {}, { connected: goOn }),
+  row("all workers stop before they have the executors' code", START, stopBefore(2, 6), E604_SILENT, {
+    also: goOn,
+  }),
+  row("a worker stops for 2 s", [...BOTH, at(JOIN, "dataset")], stopFor2s, {}),
+  row("a worker stops for good", MANY, stopWorker, { workers: 1 }, HASTY),
+  row("a worker stops for good that has results", BOTH, stopOtherWorker, { workers: 1 }, HASTY),
+  row("the bridge is killed", BRIDGE, killBridge, { restarts: 1 }, { ...OWN, also: expectGivenOnce }),
+  // No client is left to clean up: unused executors end after 10 s.
+  row("the bridge is killed three times", CHUNKS, killBridges, E612, OWN),
+  row("idle bridges are killed", [at("between two runs", "chunks")], killIdle, {}, OWN),
   row(
     "the cluster is closed",
-    [at(LATE, "chunks", "dataset")],
+    BOTH,
     closeCluster,
     { code: "E637", says: CLOSED },
     {
       options: signalled,
-      also: async ({ others, controller: { signal } }) => {
-        expect(await bridgesOf(process.pid)).toEqual(others);
-        expect(getEventListeners(signal, "abort")).toEqual([]);
-      },
+      also: expectAllLeft,
     },
   ),
-  row(
-    "abort",
-    [at(CONNECTING, "chunks")],
-    abortDuring("install"),
-    { reason: REASON },
-    {
-      also: (scene) => until(async () => (await scene.bridges()).length === 0),
-    },
-  ),
-  row(
-    "abort",
-    [at(UNSENT, "chunks", "dataset")],
-    abortDuring("addJob"),
-    { reason: REASON },
-    {
-      run: signalled,
-      again,
-    },
-  ),
-  row(
-    "abort in the middle",
-    [
-      at(EARLY, "chunks", "copied"),
-      at("over all rows", "chunks"),
-      at(LATE, "dataset"),
-      at("in a join", "dataset"),
-    ],
-    abort,
-    { reason: REASON },
-    {
-      run: signalled,
-      again: (next, { mode }) => mode !== "dataset" || expect(foundDone(next)).toBeGreaterThan(0),
-    },
-  ),
-  row(
-    "an operator of the user throws",
-    [at(UNSENT, "chunks", "dataset")],
-    ({ setting }) => setting.gate.break(),
-    { code: "E515", says: /gated.*the gate is broken at row -?\d+/s },
-    {
-      keepsGate: true,
-      also: ({ setting, started }) => {
-        const rows = setting.gate.thrownAt();
-        expect(new Set(rows).size, "no other try").toBe(rows.length);
-        expect(started.run.restarts).toBe(0);
-        setting.gate.open();
-      },
-      again,
-    },
-  ),
+  row("abort", START, abortDuring("install"), ABORTED, { also: expectNoBridge }),
+  row("abort", READY, abortDuring("addJob"), ABORTED, { run: signalled, again }),
+  row("abort in the middle", SOME, abort, ABORTED, { run: signalled, again: usesFiles }),
+  row("an operator of the user throws", READY, breakGate, E515, {
+    keepsGate: true,
+    also: expectNoOtherTry,
+    again,
+  }),
 ];

@@ -1,4 +1,4 @@
-import { readdirSync } from "node:fs";
+import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
@@ -91,5 +91,21 @@ async function attempt(setting: FaultSetting, mode: Mode, act: (scene: Scene) =>
     expect(await parquetRowCount(join(scene.dataset, name))).toBeGreaterThan(0);
   setting.gate.open();
   await setting.expectRight(await scene.again());
+  await expectRightOnceChanged(scene);
   return ms;
+}
+
+/** What the run left is changed before the same run takes it up: the result is right, or refused. */
+async function expectRightOnceChanged(scene: Scene): Promise<void> {
+  const files = readdirSync(scene.dataset).sort();
+  const name = files[random.below(files.length)]!;
+  const bytes = readFileSync(join(scene.dataset, name));
+  const place = random.below(bytes.length);
+  bytes[place]! ^= 1 << random.below(8);
+  writeFileSync(join(scene.dataset, name), random.below(2) === 0 ? bytes : bytes.subarray(0, place));
+  try {
+    await scene.setting.expectRight(await scene.again());
+  } catch (error) {
+    expect(error, `${name}, byte ${place}`).toMatchObject({ code: expect.stringMatching(/^E6\d\d$/) });
+  }
 }
