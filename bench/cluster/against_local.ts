@@ -133,7 +133,11 @@ async function writeBlocks(
   program: Program,
   blocks: AsyncIterable<FactorBlock>,
 ): Promise<void> {
-  const writer = await openFactorWriter(out, { time, symbols, factors: program.factors.map(({ name }) => name) });
+  const writer = await openFactorWriter(out, {
+    time,
+    symbols,
+    factors: program.factors.map(({ name }) => name),
+  });
   for await (const block of blocks) await writer.append(block);
   await writer.commit();
 }

@@ -66,7 +66,8 @@ export function checkEngineOptions(
     readonly causes?: true;
   },
 ): void {
-  for (const [name, remedy] of REMOVED_OPTIONS) if (name in options) throw removedOption(flagOf(name), remedy);
+  for (const [name, remedy] of REMOVED_OPTIONS)
+    if (name in options) throw removedOption(flagOf(name), remedy);
   if (options.engine === "dask") {
     if (options.threads !== undefined) throw notOnCluster("--threads");
     if (options.report !== undefined) throw notOnCluster("--report");

@@ -10,13 +10,7 @@ import type { EvalResult } from "./eval_summary.ts";
 
 /** Connects to the cluster that the options name. @throws as `Cluster.connect`. */
 export async function connectCluster(options: ClusterFlags, signal: AbortSignal): Promise<Cluster> {
-  const {
-    scheduler = process.env["DASK_SCHEDULER_ADDRESS"],
-    python,
-    node,
-    workers,
-    resources,
-  } = options;
+  const { scheduler = process.env["DASK_SCHEDULER_ADDRESS"], python, node, workers, resources } = options;
   if (scheduler === undefined) throw noAddress();
   return await Cluster.connect({
     scheduler,

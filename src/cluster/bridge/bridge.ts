@@ -222,7 +222,7 @@ export class Bridge {
 
   /**
    * Brings the bundle to all workers, also to those that join later. One worker is enough: others may end or not answer.
-   * @throws ResourceError E605; E631 if no worker has it within the seconds.
+   * @throws ResourceError E605.
    */
   async install({ bytes, ...bundle }: Bundle, seconds: number): Promise<void> {
     await this.#ask({ kind: "install", seconds, ...bundle }, [bytes]);

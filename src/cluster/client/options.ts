@@ -145,7 +145,13 @@ export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
 
 /** @throws UsageError E527 for an unknown option, E528, E638. */
 export function checkedClusterCall(given: ClusterEvaluateOptions): ClusterEvaluateOptions {
-  const options = checkedOptions("a cluster's evaluate", given, CLUSTER_EVALUATE_OPTIONS, "option", REMOVED_OPTIONS);
+  const options = checkedOptions(
+    "a cluster's evaluate",
+    given,
+    CLUSTER_EVALUATE_OPTIONS,
+    "option",
+    REMOVED_OPTIONS,
+  );
   checkValues(options, { slabRows: COUNT });
   return options;
 }
