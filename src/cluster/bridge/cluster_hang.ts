@@ -1,22 +1,6 @@
-/** An operator on a worker that takes far longer than estimated. */
-export interface ClusterHang {
-  /** Address of the worker. */
-  readonly worker: string;
-  /** Index of the executor on the worker. */
-  readonly executor: number;
-  /** The key of the task as Dask writes it. */
-  readonly key: string;
-  /** Index of the node in the plan of its share. */
-  readonly node: number;
-  /** Names of the operators of the node. */
-  readonly operators: readonly string[];
-  /** How long it has run so far. */
-  readonly seconds: number;
-  /** How long it takes, by estimate and measurement. */
-  readonly estimatedMs: number;
-  /** Whether its thread was replaced. */
-  readonly isReplaced: boolean;
-}
+import type { ClusterHang } from "../protocol/protocol.ts";
+
+export type { ClusterHang } from "../protocol/protocol.ts";
 
 /** A report as one line. */
 export function hangText({

@@ -318,12 +318,7 @@ export class ClusterRun {
       return (await Promise.all(gathered)).map(([bytes]) => bytes!);
     };
     await submit();
-    for await (const buffers of ahead(
-      places.length,
-      this.#taken,
-      gather,
-      (index) => places[index]!.slab < next,
-    )) {
+    for await (const buffers of ahead(places.length, this.#taken, gather, (index) => places[index]!.slab < next)) {
       const { first, end } = places[this.#taken]!;
       yield this.#block(first, end, buffers);
       this.#taken++;

@@ -174,20 +174,13 @@ class OutputGraph {
     const share = Math.min(1 / groups, bytesMax / plan.columnBytes);
     if (share >= 1 || outputs.length === 1) return [[...outputs]];
     return divideOutputs(plan, share).flatMap((group) =>
-      this.divide(
-        group.map((index) => outputs[index]!),
-        1,
-        bytesMax,
-      ),
+      this.divide(group.map((index) => outputs[index]!), 1, bytesMax),
     );
   }
 
   #planOf(outputs: readonly number[]): Plan {
     const some = new Set(outputs);
-    const dag = pruneDag(
-      this.#dag,
-      this.#dag.outputs.map((_, output) => some.has(output)),
-    );
+    const dag = pruneDag(this.#dag, this.#dag.outputs.map((_, output) => some.has(output)));
     return formPlan(dag, {
       laneCount: this.#laneCount,
       blockRows: BLOCK_ROWS,

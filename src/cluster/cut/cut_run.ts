@@ -68,12 +68,7 @@ export function cutRun(spec: CutSpec): RunCut {
   const longest = slabRowsToTry(spec, all.length)[0]!;
   const isEndless = (output: number) =>
     lookbacks[output] === Number.POSITIVE_INFINITY || warmUps(spec, longest, lookbacks[output]!) > end;
-  const groups = separated(
-    spec,
-    longest,
-    all.filter((output) => !isEndless(output)),
-    all.some(isEndless),
-  );
+  const groups = separated(spec, longest, all.filter((output) => !isEndless(output)), all.some(isEndless));
   const histories = historiesOf(spec, groups, all.filter(isEndless));
   const shares = [
     ...histories.map((outputs): OutputShare => ({ outputs, warmUpRows: null })),
@@ -203,10 +198,7 @@ function slabRowsToTry(spec: CutSpec, outputCount: number): number[] {
 }
 
 function slabStarts({ first, end }: CutSpec, rows: number): number[] {
-  return Array.from(
-    { length: Math.max(0, Math.ceil((end - first) / rows)) },
-    (_, slab) => first + slab * rows,
-  );
+  return Array.from({ length: Math.max(0, Math.ceil((end - first) / rows)) }, (_, slab) => first + slab * rows);
 }
 
 const longestLookback = ({ lookbacks }: CutSpec, outputs: readonly number[]) =>

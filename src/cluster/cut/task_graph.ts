@@ -1,5 +1,5 @@
-import type { ClusterJob, ClusterTask, GraphTask, TaskGraph, TaskKey } from "../protocol/protocol.ts";
 import { chunkRowCounts } from "../results/chunk.ts";
+import type { ClusterJob, ClusterTask, GraphTask, TaskGraph, TaskKey } from "../protocol/protocol.ts";
 
 export interface GraphOptions {
   /** Prefix of the names of all tasks. */
@@ -42,10 +42,7 @@ export class RunGraph {
   dataset(): TaskGraph {
     if (!isJoined(this.#job)) {
       const slabs = this.#slabs((slab) => this.#shares(false).map((share) => this.#slab(share, slab)));
-      return this.#graph(
-        slabs,
-        slabs.map(({ key }) => key),
-      );
+      return this.#graph(slabs, slabs.map(({ key }) => key));
     }
     const histories = this.#shares(true).map((share) => this.#history(share));
     const results: TaskKey[] = [];
@@ -61,10 +58,7 @@ export class RunGraph {
   /** The tasks over all rows, whose values wait until every slab is taken. */
   histories(): TaskGraph {
     const tasks = this.#shares(true).map((share) => this.#history(share));
-    return this.#graph(
-      tasks,
-      tasks.map(({ key }) => key),
-    );
+    return this.#graph(tasks, tasks.map(({ key }) => key));
   }
 
   /** The tasks of a slab, and those that take its chunks from their values. The values are results: they are released. */
@@ -73,10 +67,7 @@ export class RunGraph {
     const picks = this.chunksOf(slab).flatMap((_, chunk) =>
       this.#job.cut.shares.map((_, share) => this.#pick(share, slab, chunk)),
     );
-    return this.#graph(
-      [...slabs, ...picks],
-      picks.map(({ key }) => key),
-    );
+    return this.#graph([...slabs, ...picks], picks.map(({ key }) => key));
   }
 
   /** Rows of each chunk of a slab. */

@@ -118,7 +118,8 @@ export class TaskRunner {
   ): Promise<Outcome> {
     const files = slabs.map((slab) => new ColumnFile(this.#job, dataset, share, slab));
     const isDone = slabs.map(
-      (slab, index) => new DatasetPart(this.#job, dataset, slab).done() !== null || files[index]!.isWhole(),
+      (slab, index) =>
+        new DatasetPart(this.#job, dataset, slab).done() !== null || files[index]!.isWhole(),
     );
     const last = isDone.lastIndexOf(false);
     if (last < 0) return WAS_DONE;

@@ -98,11 +98,7 @@ export function storeFailed(path: string, reason: string, who = thisProcess()): 
 
 export function columnsMissing(path: string): ResourceError {
   const message = `${path}, which tasks of this run share, is missing or was changed`;
-  return new ResourceError(
-    "E610",
-    message,
-    "nothing else may delete it, or end workers, while a run is under way",
-  );
+  return new ResourceError("E610", message, "nothing else may delete it, or end workers, while a run is under way");
 }
 
 export function cannotHoldFactor(bytes: number, limitBytes: number): UsageError {
@@ -154,7 +150,8 @@ export function wrongShare(worker: string, problem: string): UsageError {
 
 export function folderNotShared(folder: string, reason: string): UsageError {
   const message = `${folder} is not shared: ${thisProcess()} does not see there what the client sees: ${reason}`;
-  const remedy = "name a folder on storage that all hosts see under one path, or leave --out FOLDER/ out";
+  const remedy =
+    "name a folder on storage that all hosts see under one path, or leave --out FOLDER/ out";
   return new UsageError("E614", message, remedy);
 }
 

@@ -45,8 +45,8 @@ export function packProgram(program: EvaluableProgram): PackedProgram {
 export function unpackProgram(packed: PackedProgram, builtIn: Registry): EvaluableProgram {
   const operators = packed.operators.map(unpackOperator);
   const registry = builtIn.with(operators);
-  const tasks = packed.dag.tasks.map(
-    (task): Task => (task.kind === "call" ? { ...task, operator: registry.kernel(task.operator) } : task),
+  const tasks = packed.dag.tasks.map((task): Task =>
+    task.kind === "call" ? { ...task, operator: registry.kernel(task.operator) } : task,
   );
   const { file, dialect, factors, params, disabledPasses } = packed;
   const dag: Dag = { ...packed.dag, tasks };

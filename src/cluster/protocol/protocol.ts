@@ -2,7 +2,6 @@ import type { ParamValue } from "../../ast/param_value.ts";
 import type { KernelChoice } from "../../evaluation/options.ts";
 import type { TimeType } from "../../panel.ts";
 import type { CostModel } from "../../plan/cost_model.ts";
-import type { ClusterHang } from "../bridge/cluster_hang.ts";
 import type { PackedProgram } from "./packed_program.ts";
 
 /** Raised with every change of a record below: bridge, plugin and executors of another version are refused. */
@@ -171,6 +170,26 @@ export type FromExecutor =
   | { readonly kind: "done"; readonly report: TaskReport }
   | ({ readonly kind: "hang" } & HangReport)
   | ({ readonly kind: "fault" } & TaskFault);
+
+/** An operator on a worker that takes far longer than estimated. */
+export interface ClusterHang {
+  /** Address of the worker. */
+  readonly worker: string;
+  /** Index of the executor on the worker. */
+  readonly executor: number;
+  /** The key of the task as Dask writes it. */
+  readonly key: string;
+  /** Index of the node in the plan of its share. */
+  readonly node: number;
+  /** Names of the operators of the node. */
+  readonly operators: readonly string[];
+  /** How long it has run so far. */
+  readonly seconds: number;
+  /** How long it takes, by estimate and measurement. */
+  readonly estimatedMs: number;
+  /** Whether its thread was replaced. */
+  readonly isReplaced: boolean;
+}
 
 /** What an executor knows of a hanging operator. */
 export type HangReport = Omit<ClusterHang, "worker" | "executor" | "key">;
