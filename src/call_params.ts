@@ -2,7 +2,7 @@ import type { Condition } from "./ast/condition.ts";
 import { holds } from "./ast/condition.ts";
 import type { ParamValue } from "./ast/param_value.ts";
 import { checkParam, numericParam, resolveParams } from "./ast/params.ts";
-import { finalDag, type EvaluableProgram } from "./compile.ts";
+import { type EvaluableProgram, finalDag } from "./compile.ts";
 import { numberText } from "./dag/dag.ts";
 import { paramOfTableInvalid } from "./data/errors.ts";
 import { readParamsTable } from "./data/side_tables/params_table.ts";

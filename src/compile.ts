@@ -78,8 +78,8 @@ export interface FactorInfo {
   readonly priority: number;
 }
 
-/** What evaluations read of a program. @internal */
-export interface EvaluableProgram {
+/** A compiled formula file: immutable, for any panel that has its columns. */
+export interface Program {
   readonly file: string;
   readonly dialect: string;
   readonly factors: readonly FactorInfo[];
@@ -91,13 +91,12 @@ export interface EvaluableProgram {
   readonly disabledPasses: ReadonlySet<string>;
   /** The graph after each stage of compilation; the last one is evaluated. @internal */
   readonly stages: readonly CompileStage[];
-}
-
-/** A compiled formula file: immutable, for any panel that has its columns. */
-export interface Program extends EvaluableProgram {
   /** The text and the tree that was bound from it, for what speaks of formulas as they are written. @internal */
   readonly written: WrittenProgram;
 }
+
+/** What evaluations read of a program. @internal */
+export type EvaluableProgram = Omit<Program, "written">;
 
 /** A program as its author wrote it: spans of the tree are places in the source. */
 export interface WrittenProgram {

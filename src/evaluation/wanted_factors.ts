@@ -1,5 +1,5 @@
 import type { CallParams } from "../call_params.ts";
-import { finalDag, type EvaluableProgram } from "../compile.ts";
+import { type EvaluableProgram, finalDag } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import { SHARING } from "../dag/passes/order.ts";
 import { countCalls } from "../dag/print.ts";

@@ -81,7 +81,7 @@ const userOperators = ({ operators }: PlanData): string[] =>
   operators.map(({ facts }) => String(facts["name"]));
 
 /** Those of a node. */
-export function userOperatorsOf(data: PlanData, node: number): string[] {
+function userOperatorsOf(data: PlanData, node: number): string[] {
   const inNode = operatorsOf(data, node);
   return userOperators(data).filter((name) => inNode.includes(name));
 }

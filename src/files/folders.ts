@@ -5,7 +5,7 @@ import { mkdirSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
-export async function isFolder(path: string): Promise<boolean> {
+async function isFolder(path: string): Promise<boolean> {
   return (await stat(path).catch(() => null))?.isDirectory() === true;
 }
 
@@ -19,7 +19,7 @@ export async function makeFolders(path: string): Promise<string | undefined> {
 }
 
 /** Creates one folder unless it exists. @throws the system's error. */
-export async function makeFolder(path: string): Promise<void> {
+async function makeFolder(path: string): Promise<void> {
   await mkdir(path).catch(async (error) => {
     if (error.code !== "EEXIST" || !(await isFolder(path))) throw error;
   });

@@ -30,7 +30,7 @@ export function checkedOptions<Options extends object>(
   const unknown = Object.keys(given).find((name) => !Object.hasOwn(kinds, name));
   if (unknown !== undefined) {
     const remedy = removed?.get(unknown) ?? suggestion(unknown, Object.keys(kinds), names());
-    throw new UsageError("E527", `unknown ${noun} ${unknown} of ${callee}`, remedy);
+    throw notAnOption(`unknown ${noun} ${unknown} of ${callee}`, remedy);
   }
   const checked: Partial<Options> = {};
   for (const name of Object.keys(kinds) as (keyof Options & string)[]) {
@@ -40,4 +40,9 @@ export function checkedOptions<Options extends object>(
     checked[name] = value;
   }
   return checked as Options;
+}
+
+/** For an option that does not exist, or no longer does. */
+export function notAnOption(problem: string, remedy: string): UsageError {
+  return new UsageError("E527", problem, remedy);
 }

@@ -62,7 +62,10 @@ export function addCluster(program: Command): void {
     .command("doctor")
     .description("run a small task on each worker of a cluster, and say what it answers")
     .requiredOption("--scheduler <address>", "of the Dask scheduler, e.g. tcp://host:8786")
-    .option("--out <folder>", "a folder that exists, for results: try whether client and workers can write there")
+    .option(
+      "--out <folder>",
+      "a folder that exists, for results: try whether client and workers can write there",
+    )
     .option("--python <path>", PYTHON)
     .option("--node <path>", "Node on the workers (default: FACTORLOOM_NODE there, else node on their PATH)")
     .option("--tls-ca <path>", "certificate of who signed the scheduler's, for tls://host:8786")

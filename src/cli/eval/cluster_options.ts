@@ -2,8 +2,9 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { TlsFiles } from "../../cluster/bridge/connection.ts";
 import { REMOVED_OPTIONS } from "../../cluster/client/options.ts";
 import { notOnCluster, onlyOnCluster } from "../../cluster/protocol/errors.ts";
-import { UsageError } from "../../errors.ts";
+import type { UsageError } from "../../errors.ts";
 import { PRIORITY_MAX } from "../../evaluation/options.ts";
+import { notAnOption } from "../../text/option_kinds.ts";
 import { flagOf } from "../terminal/command_line.ts";
 import { parseCount } from "../terminal/whole_number.ts";
 
@@ -80,7 +81,7 @@ export function checkEngineOptions(
 }
 
 export function removedOption(flag: string, remedy: string): UsageError {
-  return new UsageError("E527", `${flag} no longer exists`, remedy);
+  return notAnOption(`${flag} no longer exists`, remedy);
 }
 
 /** Whether the path names a folder, whose Parquet files workers write. */

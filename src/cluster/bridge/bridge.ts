@@ -222,10 +222,9 @@ export class Bridge {
 
   /**
    * Brings the bundle to all workers, also to those that join later. One worker is enough: others may end or not answer.
-   * Those that do not answer get it later.
    */
-  async install({ bytes, ...bundle }: Bundle, seconds: number): Promise<void> {
-    await this.#ask({ kind: "install", seconds, ...bundle }, [bytes]);
+  async install({ bytes, ...bundle }: Bundle): Promise<void> {
+    await this.#ask({ kind: "install", ...bundle }, [bytes]);
   }
 
   /**

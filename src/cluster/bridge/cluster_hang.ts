@@ -1,14 +1,6 @@
-import type { HangReport } from "../protocol/protocol.ts";
+import type { ClusterHang } from "../protocol/protocol.ts";
 
-/** An operator on a worker that takes far longer than estimated. */
-export interface ClusterHang extends HangReport {
-  /** Address of the worker. */
-  readonly worker: string;
-  /** Index of the executor on the worker. */
-  readonly executor: number;
-  /** The key of the task as Dask writes it. */
-  readonly key: string;
-}
+export type { ClusterHang } from "../protocol/protocol.ts";
 
 /** A report as one line. */
 export function hangText({

@@ -278,7 +278,7 @@ async function openBridge(
     const request = { timeoutSeconds, seconds: secondsLeft(), tls, workers, resources };
     const info = await unlessAborted(bridge.connect(scheduler, request), ended);
     phase = "bringing the executors to the workers";
-    const code = await unlessAborted(installExecutors(bridge, node, secondsLeft()), ended);
+    const code = await unlessAborted(installExecutors(bridge, node), ended);
     return { bridge, info, code };
   } catch (error) {
     await bridge?.close();

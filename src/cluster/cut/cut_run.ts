@@ -66,8 +66,10 @@ export function cutRun(spec: CutSpec): RunCut {
   const { first, end, threadCount, lookbacks } = spec;
   const all = lookbacks.map((_, output) => output);
   const longest = slabRowsToTry(spec, all.length)[0]!;
+  const isHeld = spec.held === null || historyBytes(spec) <= spec.held.valueBytes;
   const isEndless = (output: number) =>
-    lookbacks[output] === Number.POSITIVE_INFINITY || warmUps(spec, longest, lookbacks[output]!) > end;
+    lookbacks[output] === Number.POSITIVE_INFINITY ||
+    (isHeld && warmUps(spec, longest, lookbacks[output]!) > end);
   const groups = separated(
     spec,
     longest,
@@ -175,9 +177,8 @@ function historiesOf(
   const ns = spec.costNs(endless) * end;
   const othersNs = groups.reduce((sum, outputs) => sum + spec.costNs(outputs), 0) * (end - first);
   const groupCount = Math.ceil((HISTORIES_PER_THREAD * threadCount * ns) / Math.max(1, ns + othersNs));
-  const historyBytes = rowBytes(spec, 1) * (end - first);
-  const outputsMax = held === null ? endless.length : Math.floor(held.valueBytes / Math.max(1, historyBytes));
-  if (outputsMax === 0) throw cannotHoldFactor(historyBytes, held!.valueBytes);
+  const outputsMax = held === null ? endless.length : Math.floor(held.valueBytes / historyBytes(spec));
+  if (outputsMax === 0) throw cannotHoldFactor(historyBytes(spec), held!.valueBytes);
   return spec
     .divide(endless, Math.min(endless.length, groupCount))
     .flatMap((group) =>
@@ -216,6 +217,9 @@ const longestLookback = ({ lookbacks }: CutSpec, outputs: readonly number[]) =>
 /** Bytes of a row of results. */
 const rowBytes = ({ laneCount }: CutSpec, outputCount: number) =>
   Math.max(1, laneCount * (VALUE_BYTES * outputCount + 1));
+
+/** Bytes of one output over all rows. */
+const historyBytes = (spec: CutSpec) => rowBytes(spec, 1) * Math.max(1, spec.end - spec.first);
 
 /** When the last of these tasks ends, if each goes to the thread that is free first. */
 function makespan(tasksNs: readonly number[], threadCount: number): number {

@@ -41,8 +41,7 @@ export class RunGraph {
   /** Of all graphs together. */
   get taskCount(): number {
     if (this.#job.dataset !== null) return this.dataset().tasks.length;
-    const slabs = Array.from({ length: slabCountOf(this.#job) }, (_, slab) => this.slab(slab).tasks.length);
-    return slabs.reduce((sum, count) => sum + count, this.#shares(true).length);
+    return this.histories().tasks.length + this.slabs(0, slabCountOf(this.#job)).tasks.length;
   }
 
   /** All tasks of a dataset; the results are one task for each slab, in order. */

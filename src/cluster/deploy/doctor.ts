@@ -47,7 +47,7 @@ export async function examineCluster(options: DoctorOptions): Promise<ClusterHea
   try {
     const facts = await bridge.connect(scheduler, { timeoutSeconds: START_SECONDS_MAX, tls });
     // Each worker says itself what it lacks.
-    await installExecutors(bridge, node, START_SECONDS_MAX).catch(() => undefined);
+    await installExecutors(bridge, node).catch(() => undefined);
     if (out !== undefined) {
       folder = await mkdtemp(join(resolve(out), ".factorloom-doctor-")).catch((error: Error) => {
         problems.push(`the client cannot use the folder ${resolve(out)}: ${error.message}`);

@@ -10,18 +10,13 @@ let ownBundle: Promise<ExecutorBundle> | null = null;
  * Brings the executors of this package to all workers.
  *
  * @param node path of Node on the hosts; null: `FACTORLOOM_NODE` there, else `node` on their path
- * @param seconds that workers may take
  * @returns the digest of their code
  * @throws as `Bridge.install`.
  */
-export async function installExecutors(
-  bridge: Bridge,
-  node: string | null,
-  seconds: number,
-): Promise<string> {
+export async function installExecutors(bridge: Bridge, node: string | null): Promise<string> {
   const hello = { protocol: PROTOCOL_VERSION, version: packageVersion() };
   ownBundle ??= executorBundle();
   const bundle = await ownBundle;
-  await bridge.install({ ...bundle, node, hello }, seconds);
+  await bridge.install({ ...bundle, node, hello });
   return bundle.digest;
 }

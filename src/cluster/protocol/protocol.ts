@@ -171,8 +171,14 @@ export type FromExecutor =
   | ({ readonly kind: "hang" } & HangReport)
   | ({ readonly kind: "fault" } & TaskFault);
 
-/** An operator that takes far longer than estimated. */
-export interface HangReport {
+/** An operator on a worker that takes far longer than estimated. */
+export interface ClusterHang {
+  /** Address of the worker. */
+  readonly worker: string;
+  /** Index of the executor on the worker. */
+  readonly executor: number;
+  /** The key of the task as Dask writes it. */
+  readonly key: string;
   /** Index of the node in the plan of its share. */
   readonly node: number;
   /** Names of the operators of the node. */
@@ -184,6 +190,9 @@ export interface HangReport {
   /** Whether its thread was replaced. */
   readonly isReplaced: boolean;
 }
+
+/** What an executor knows of a hanging operator. */
+export type HangReport = Omit<ClusterHang, "worker" | "executor" | "key">;
 
 /** The executors' code, and how to run it. */
 export interface Bundle {

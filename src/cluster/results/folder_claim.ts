@@ -59,13 +59,6 @@ export class FolderClaim {
   }
 }
 
-/** Whether a running client has the folder, or is about to take it. */
-export async function isClaimed(folder: string): Promise<boolean> {
-  const file = join(folder, CLAIM_FILE);
-  const isThere = (await stat(file).catch(() => null)) !== null;
-  return isThere && (await readAbandoned(file)) === null;
-}
-
 /** @throws UsageError E614 if this host does not see the folder as the client that claimed it does. */
 export function checkClaim(folder: string, token: string): void {
   let text: string;

@@ -41,7 +41,7 @@ export interface HangOptions {
 }
 
 /** A part hangs if it takes this multiple of its estimate. */
-export const TIMES_ESTIMATE = 50;
+const TIMES_ESTIMATE = 50;
 export const LIMIT_MS_DEFAULT = 10_000;
 const INTERVAL_MS_MAX = 1000;
 

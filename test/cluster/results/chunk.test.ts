@@ -30,7 +30,7 @@ test("blocks of any size are cut into chunks of other sizes", () => {
   for (let trial = 0; trial < 50; trial++) {
     const counts = Array.from({ length: 1 + random.below(6) }, () => 1 + random.below(9));
     const rowCount = counts.reduce((sum, count) => sum + count, 0);
-    const filler = new ChunkFiller({ factors: FACTORS, laneCount: LANES }, counts);
+    const filler = new ChunkFiller({ factors: FACTORS, laneCount: LANES }, counts, false);
     const chunks: Uint8Array[] = [];
     for (let first = 0; first < rowCount; ) {
       const count = Math.min(rowCount - first, 1 + random.below(12));
@@ -50,7 +50,7 @@ test("blocks of any size are cut into chunks of other sizes", () => {
 });
 
 test("a chunk without factors says where the input has rows", () => {
-  const filler = new ChunkFiller({ factors: [], laneCount: LANES }, [2]);
+  const filler = new ChunkFiller({ factors: [], laneCount: LANES }, [2], true);
   const [bytes] = filler.add({ ...blockOf(0, 2), columns: new Map() });
   expect([...bytes!]).toEqual([...blockOf(0, 2).present]);
 });

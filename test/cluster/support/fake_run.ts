@@ -46,7 +46,7 @@ export async function openFakeRun(address: string, bundle: Bundle = fakeBundle()
   const bridge = await Bridge.start({ python: (await findPython()).path });
   try {
     await bridge.connect(address, { timeoutSeconds: 30 });
-    await bridge.install(bundle, 10);
+    await bridge.install(bundle);
     return { bridge, job: await addJob(bridge) };
   } catch (error) {
     await bridge.close();

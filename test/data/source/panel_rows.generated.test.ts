@@ -15,7 +15,12 @@ import {
   vectorFromArray,
 } from "apache-arrow";
 import { afterAll, describe, expect, test } from "vitest";
-import { type PanelBlock, type PanelSource, panelSource, type RowRange } from "../../../src/data/panel/panel_source.ts";
+import {
+  type PanelBlock,
+  type PanelSource,
+  panelSource,
+  type RowRange,
+} from "../../../src/data/panel/panel_source.ts";
 import { openPanelSource, type PanelSourceOptions } from "../../../src/data/source/open_panel_source.ts";
 import { openPanelRows } from "../../../src/data/source/panel_rows.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
