@@ -22,7 +22,7 @@ const JOIN_NS = 40;
 const URGENCY_HISTORY = 1;
 
 /** Whether several tasks make a part of the dataset: they leave files of columns, which a join puts side by side. */
-export function isJoined({ cut, dataset }: Pick<ClusterJob, "cut" | "dataset">): boolean {
+function isJoined({ cut, dataset }: Pick<ClusterJob, "cut" | "dataset">): boolean {
   return dataset !== null && (cut.shares.length > 1 || cut.shares[0]!.warmUpRows === null);
 }
 
