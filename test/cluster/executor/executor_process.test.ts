@@ -7,7 +7,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TaskAnswer } from "../../../src/cluster/executor/task_runner.ts";
 import { errorOfFault } from "../../../src/cluster/protocol/errors.ts";
-import { type Frame, frameParts } from "../../../src/cluster/protocol/frames.ts";
+import { type Frame, frameParts, readFrames } from "../../../src/cluster/protocol/frames.ts";
 import { packJob } from "../../../src/cluster/protocol/job_bytes.ts";
 import {
   type ClusterJob,
@@ -50,7 +50,7 @@ class Executor {
   /** Its exit code. */
   readonly ended: Promise<number | null>;
   stderr = "";
-  #received = Buffer.alloc(0);
+  readonly #frames: AsyncGenerator<Frame<FromExecutor>>;
 
   constructor() {
     this.child = spawn(process.execPath, [join(root, "src/cluster/executor/executor_process.ts")], {
@@ -58,37 +58,23 @@ class Executor {
       env: { ...process.env, [GATE_VARIABLE]: folder },
     });
     children.push(this);
+    this.#frames = readFrames(this.child.stdout as Readable);
     this.ended = once(this.child, "close").then(([code]) => code as number | null);
     (this.child.stderr as Readable).on("data", (bytes) => {
       this.stderr += bytes;
     });
   }
 
-  get #stdin(): Writable {
+  get stdin(): Writable {
     return this.child.stdin as Writable;
   }
 
   send(record: ToExecutor, buffers: readonly Uint8Array[] = []): void {
-    for (const part of frameParts(record, buffers)) this.#stdin.write(part);
-  }
-
-  write(bytes: Uint8Array): void {
-    this.#stdin.write(bytes);
-  }
-
-  end(): void {
-    this.#stdin.end();
+    for (const part of frameParts(record, buffers)) this.stdin.write(part);
   }
 
   async receive(): Promise<Frame<FromExecutor>> {
-    const head = await this.#take(16);
-    const lengths = await this.#take(8 * head.readUInt32LE(8));
-    const record = JSON.parse(String(await this.#take(head.readUInt32LE(4)))) as FromExecutor;
-    const buffers: Uint8Array[] = [];
-    for (let index = 0; index < lengths.length; index += 8) {
-      buffers.push(new Uint8Array(await this.#take(lengths.readDoubleLE(index))));
-    }
-    return { record, buffers };
+    return (await this.#frames.next()).value!;
   }
 
   async ask(record: ToExecutor, buffers: readonly Uint8Array[] = []): Promise<Frame<FromExecutor>> {
@@ -105,17 +91,6 @@ class Executor {
     const { record, buffers } = await this.ask({ kind: "run", job, task, panel });
     expect(record).toMatchObject({ kind: "done" });
     return { ...(record as Extract<FromExecutor, { kind: "done" }>), buffers };
-  }
-
-  async #take(count: number): Promise<Buffer> {
-    const stdout = this.child.stdout as Readable;
-    while (this.#received.length < count) {
-      const [bytes] = (await once(stdout, "data")) as [Buffer];
-      this.#received = Buffer.concat([this.#received, bytes]);
-    }
-    const taken = this.#received.subarray(0, count);
-    this.#received = this.#received.subarray(count);
-    return taken;
   }
 }
 
@@ -159,7 +134,7 @@ test("an executor says hello, and ends when its input does", async () => {
     pid: executor.child.pid,
   });
   expect(buffers).toEqual([]);
-  executor.end();
+  executor.stdin.end();
   expect(await executor.ended).toBe(0);
   expect(executor.stderr).toBe("");
 });
@@ -171,7 +146,7 @@ test("real bars from their file, over all rows and in slabs, give the bits of th
   const run = await openInProcess(undefined as never, requestOf(mixed), { executor });
   expect(run.job.cut.shares.map(({ warmUpRows }) => warmUpRows)).toEqual([null, 4]);
   expect(differenceOf(await tableOfRun(run, source), expected)).toBe(null);
-  executor.end();
+  executor.stdin.end();
   expect(await executor.ended).toBe(0);
 });
 
@@ -284,7 +259,7 @@ test("an executor whose stdin ends in the middle of a task ends within a second"
   await wait(100);
   for (const executor of [stuckOne, busy]) {
     const start = performance.now();
-    executor.end();
+    executor.stdin.end();
     expect(await executor.ended).toBe(0);
     expect(performance.now() - start).toBeLessThan(1000);
   }
@@ -317,7 +292,7 @@ test("what operators print does not mix with frames", async () => {
   const [executor, digest] = await loaded(await jobOf(program));
   const { buffers } = await executor.run(digest, { kind: "slab", share: 0, slab: 0 });
   expect(buffers).toHaveLength(1);
-  executor.end();
+  executor.stdin.end();
   expect(await executor.ended).toBe(0);
   expect(executor.stderr).toContain("a value");
 });
@@ -345,7 +320,7 @@ test("an executor ends when its answers are not read, or when it receives bytes 
   deaf.send({ kind: "load", job: digest }, [bytes]);
   expect(await deaf.ended).toBe(0);
   const confused = await started();
-  confused.write(Buffer.from("GET / HTTP/1.1\r\nHost: here\r\n\r\n"));
+  confused.stdin.write(Buffer.from("GET / HTTP/1.1\r\nHost: here\r\n\r\n"));
   expect(await confused.ended).not.toBe(0);
   expect(confused.stderr).toContain("not a frame");
 });

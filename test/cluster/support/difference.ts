@@ -1,3 +1,4 @@
+import { DataType } from "apache-arrow";
 import type { Engine } from "../../../src/engine.ts";
 
 type Table = Awaited<ReturnType<Engine["evaluate"]>>;
@@ -12,12 +13,25 @@ export function differenceOf(table: Table, expected: Table) {
   for (const name of names) {
     const cells = cellsOf(table, name);
     const expectedCells = cellsOf(expected, name);
-    const line = cells.findIndex((cell, index) => !Object.is(cell, expectedCells[index]));
-    if (line >= 0) return { name, line, is: cells[line], expected: expectedCells[line] };
+    let line = 0;
+    while (line < cells.length && Object.is(cells[line], expectedCells[line])) line++;
+    if (line < cells.length) return { name, line, is: cells[line], expected: expectedCells[line] };
   }
   return null;
 }
 
-function cellsOf(table: Table, name: string): unknown[] {
-  return Array.from(table.getChild(name) as Iterable<unknown>);
+/** Null is NaN, which tables do not have. */
+function cellsOf(table: Table, name: string): unknown[] | Float64Array {
+  const column = table.getChild(name)!;
+  if (!DataType.isFloat(column.type)) return Array.from(column as Iterable<unknown>);
+  const cells = new Float64Array(column.length);
+  let at = 0;
+  for (const data of column.data) {
+    cells.set(data.values.subarray(0, data.length), at);
+    if (data.nullCount > 0)
+      for (let index = 0; index < data.length; index++)
+        if (!data.getValid(index)) cells[at + index] = Number.NaN;
+    at += data.length;
+  }
+  return cells;
 }
