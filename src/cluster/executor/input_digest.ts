@@ -1,10 +1,19 @@
 import { createHash, type Hash } from "node:crypto";
-import { closeSync, fstatSync, openSync, readSync, type Stats, statSync } from "node:fs";
+import {
+  accessSync,
+  closeSync,
+  constants,
+  fstatSync,
+  openSync,
+  readSync,
+  type Stats,
+  statSync,
+} from "node:fs";
 import { hostname } from "node:os";
 import { basename, join, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { listInputFiles } from "../../data/read/input_files.ts";
-import { inputDiffers } from "../protocol/errors.ts";
+import { inputDiffers, sourceNotShared } from "../protocol/errors.ts";
 import type { InputDigest, JobSource } from "../protocol/protocol.ts";
 
 /** Files up to this size are digested completely, which takes 20 ms. */
@@ -45,9 +54,10 @@ export class InputCheck {
     this.#inputs = inputs;
   }
 
-  /** @throws DataError E623 that names the difference; as `listInputFiles`. */
+  /** @throws DataError E615 for a path that cannot be read, E623 that names the difference; as `listInputFiles`. */
   async check(): Promise<void> {
     for (const { path, files } of this.#inputs) {
+      checkReadable(path);
       const names = (await filesOf(path)).map((file) => nameBelow(path, file));
       if (names.join("\n") !== files.map(({ name }) => name).join("\n"))
         throw inputDiffers(
@@ -66,6 +76,15 @@ export class InputCheck {
     if (found.bytes !== bytes) throw inputDiffers(file, hostname(), `${found.bytes} bytes, there ${bytes}`);
     if (found.digest !== digest) throw inputDiffers(file, hostname(), "other bytes");
     this.#seen.set(file, status);
+  }
+}
+
+/** @throws DataError E615 */
+function checkReadable(path: string): void {
+  try {
+    accessSync(path, constants.R_OK);
+  } catch (error) {
+    throw sourceNotShared(path, (error as Error).message);
   }
 }
 

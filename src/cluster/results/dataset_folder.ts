@@ -86,7 +86,7 @@ export class DatasetFolder {
       }
       const rows = parts.reduce((sum, part) => sum + part.rows, 0);
       await rm(join(this.#path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
-      await removeUnfinished(this.#path, names);
+      await removeUnfinished(this.#path);
       await write(this.#path, COMPLETE_FILE, this.#token, { run: this.#run, rows, parts });
     });
   }
@@ -127,17 +127,18 @@ async function begin(path: string, token: string, record: RunRecord): Promise<Ru
   if (names.some(isForeign) || (parts.length > 0 && !isOurs)) throw datasetTaken(path);
   // Incomplete until `complete` has checked it again.
   await rm(join(path, COMPLETE_FILE), { force: true });
-  await removeUnfinished(path, names);
+  await removeUnfinished(path);
   if (isOurs) return begun;
   await rm(join(path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
   await write(path, RUN_FILE, token, { ...record, sum: sumOf(record) });
   return record;
 }
 
-/** Removes what killed workers have left of parts and of their counts. */
-async function removeUnfinished(folder: string, names: readonly string[]): Promise<void> {
-  const unfinished = names.filter((name) => name.endsWith(".tmp") && !name.startsWith(CLAIM_FILE));
-  for (const name of unfinished) await rm(join(folder, name), { force: true });
+/** Of executors that were killed. */
+async function removeUnfinished(path: string): Promise<void> {
+  const names = await readdir(path);
+  for (const name of names.filter((each) => each.endsWith(".tmp") && !each.startsWith(CLAIM_FILE)))
+    await rm(join(path, name), { force: true });
 }
 
 /** Null for a damaged record. */

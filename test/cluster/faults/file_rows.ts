@@ -105,7 +105,10 @@ async function loseHolders(scene: Scene): Promise<void> {
   await until(async () => (await scene.setting.counts()).workers === 2);
 }
 function blockCopy(scene: Scene): void {
-  const path = `${copyOf(scene, scene.begun)}.part`;
+  const copy = copyOf(scene, scene.begun);
+  // Workers that were killed may have left it.
+  rmSync(copy, { force: true });
+  const path = `${copy}.part`;
   mkdirSync(path);
   scene.defer(() => rmSync(path, { recursive: true }));
 }

@@ -84,10 +84,10 @@ async function killBridges(scene: Scene): Promise<void> {
   }
 }
 async function killIdle(scene: Scene): Promise<void> {
-  const runs = await Promise.all([1, 2, 3].map(() => scene.setting.begin(scene.cluster)));
+  const runs = await Promise.all([1, 2].map(() => scene.setting.begin(scene.cluster)));
   for (const run of runs) await scene.setting.expectRight(run);
   const idle = await scene.bridges();
-  expect(idle).toHaveLength(3);
+  expect(idle).toHaveLength(2);
   kill(...idle);
   await untilGone(idle);
 }
