@@ -4,7 +4,7 @@ import { defineOperator } from "../../../src/operator/definition.ts";
 import { isRunning, until } from "../../support/until.ts";
 
 /** Names the folder of the gate in the environment of executors; where it is missing the operator does nothing. */
-const GATE_VARIABLE = "FACTORLOOM_TEST_GATE";
+export const GATE_VARIABLE = "FACTORLOOM_TEST_GATE";
 
 /** The environment of executors that wait at the gate, also between the steps of `step_gate.mjs`. */
 export const gateVariables = ({ folder }: Gate): Record<string, string> => ({
