@@ -291,7 +291,7 @@ export class ClusterRun {
    * their memory.
    */
   async *#chunks(bridge: Bridge, digest: string, run: RunGraph): AsyncGenerator<FactorBlock> {
-    const places = chunkPlaces(this.job, run);
+    const places = run.places();
     const histories = run.histories();
     const slabCount = slabCountOf(this.job);
     const { slabRows } = this.job.cut;
@@ -381,21 +381,4 @@ async function leave(bridge: Bridge): Promise<void> {
   const cancelled = bridge.cancel().catch(() => {});
   const late = sleep(CANCEL_MS_MAX, "late", { ref: false });
   if ((await Promise.race([cancelled, late])) === "late") await bridge.close();
-}
-
-interface ChunkPlace {
-  readonly slab: number;
-  readonly chunk: number;
-  readonly first: number;
-  readonly end: number;
-}
-
-function chunkPlaces(job: ClusterJob, run: RunGraph): ChunkPlace[] {
-  const { slabRows, chunkRows } = job.cut;
-  return Array.from({ length: slabCountOf(job) }, (_, slab) =>
-    run.chunksOf(slab).map((rowCount, chunk): ChunkPlace => {
-      const first = slabRows[slab]! + chunk * chunkRows;
-      return { slab, chunk, first, end: first + rowCount };
-    }),
-  ).flat();
 }

@@ -177,8 +177,9 @@ function historiesOf(
   const ns = spec.costNs(endless) * end;
   const othersNs = groups.reduce((sum, outputs) => sum + spec.costNs(outputs), 0) * (end - first);
   const groupCount = Math.ceil((HISTORIES_PER_THREAD * threadCount * ns) / Math.max(1, ns + othersNs));
-  const outputsMax = held === null ? endless.length : Math.floor(held.valueBytes / historyBytes(spec));
-  if (outputsMax === 0) throw cannotHoldFactor(historyBytes(spec), held!.valueBytes);
+  const bytesMax = held?.valueBytes ?? Number.POSITIVE_INFINITY;
+  const outputsMax = Math.min(endless.length, Math.floor(bytesMax / historyBytes(spec)));
+  if (outputsMax === 0) throw cannotHoldFactor(historyBytes(spec), bytesMax);
   return spec
     .divide(endless, Math.min(endless.length, groupCount))
     .flatMap((group) =>
@@ -219,7 +220,7 @@ const rowBytes = ({ laneCount }: CutSpec, outputCount: number) =>
   Math.max(1, laneCount * (VALUE_BYTES * outputCount + 1));
 
 /** Bytes of one output over all rows. */
-const historyBytes = (spec: CutSpec) => rowBytes(spec, 1) * Math.max(1, spec.end - spec.first);
+const historyBytes = (spec: CutSpec) => rowBytes(spec, 1) * (spec.end - spec.first);
 
 /** When the last of these tasks ends, if each goes to the thread that is free first. */
 function makespan(tasksNs: readonly number[], threadCount: number): number {

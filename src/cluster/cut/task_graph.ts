@@ -28,6 +28,14 @@ function isJoined({ cut, dataset }: Pick<ClusterJob, "cut" | "dataset">): boolea
 
 export const slabCountOf = ({ cut }: Pick<ClusterJob, "cut">): number => cut.slabRows.length - 1;
 
+/** A chunk of a slab, and its rows. */
+export interface ChunkPlace {
+  readonly slab: number;
+  readonly chunk: number;
+  readonly first: number;
+  readonly end: number;
+}
+
 /** Makes the graphs of a run: that of a dataset as a whole, others slab by slab, as the client takes the results. */
 export class RunGraph {
   readonly #job: ClusterJob;
@@ -96,6 +104,17 @@ export class RunGraph {
   chunksOf(slab: number): number[] {
     const { slabRows, chunkRows } = this.#job.cut;
     return chunkRowCounts(slabRows[slab + 1]! - slabRows[slab]!, chunkRows);
+  }
+
+  /** All chunks, in order of rows. */
+  places(): ChunkPlace[] {
+    const { slabRows, chunkRows } = this.#job.cut;
+    return Array.from({ length: slabCountOf(this.#job) }, (_, slab) =>
+      this.chunksOf(slab).map((rowCount, chunk): ChunkPlace => {
+        const first = slabRows[slab]! + chunk * chunkRows;
+        return { slab, chunk, first, end: first + rowCount };
+      }),
+    ).flat();
   }
 
   /** The task whose value is a chunk of a share. */

@@ -31,7 +31,7 @@ function linesOf({ tasks }: TaskGraph): string[] {
   const name = ([group, ...indices]: readonly unknown[]) => `${group}/${indices.join("/")}`;
   return tasks.map(({ key, work, dependencies, urgency }) => {
     const did = work.kind === "pick" ? work.index : work.task.kind;
-    return `${name(key)} ${did} <- ${dependencies.map(name).join(" ")} @${urgency}`;
+    return `${name(key)} ${did} <- ${dependencies.map(name).join(" ")} @${Math.round(100 * urgency) / 100}`;
   });
 }
 
@@ -51,11 +51,11 @@ test("several shares of a dataset are joined slab by slab, also one over all row
   const joined = graphOf([HISTORY, FINITE], "out").dataset();
   expect(linesOf(joined)).toEqual([
     "run_history/0 history <-  @1",
-    "run_slabs/1/0 slab <-  @0",
+    "run_slabs/1/0 slab <-  @-0.5",
     "run_joins/0 join <- run_history/0 run_slabs/1/0 @0",
-    "run_slabs/1/1 slab <-  @-1",
+    "run_slabs/1/1 slab <-  @-1.5",
     "run_joins/1 join <- run_history/0 run_slabs/1/1 @-1",
-    "run_slabs/1/2 slab <-  @-2",
+    "run_slabs/1/2 slab <-  @-2.5",
     "run_joins/2 join <- run_history/0 run_slabs/1/2 @-2",
   ]);
   expect(namesOf(joined)).toEqual(["run_joins/0", "run_joins/1", "run_joins/2"]);
@@ -68,8 +68,8 @@ test("chunks are taken out of the values of a slab and of all rows", () => {
   expect(namesOf(run.histories())).toEqual(["run_history/0"]);
   const graph = run.slabs(1, 2);
   expect(linesOf(graph)).toEqual([
-    "run_slabs/1/1 slab <-  @-1",
-    "run_slabs/2/1 slab <-  @-1",
+    "run_slabs/1/1 slab <-  @-1.33",
+    "run_slabs/2/1 slab <-  @-1.67",
     // The first slab has three chunks.
     "run_chunks/0/1/0 3 <- run_history/0 @-1",
     "run_chunks/1/1/0 0 <- run_slabs/1/1 @-1",
