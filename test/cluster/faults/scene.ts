@@ -162,7 +162,8 @@ async function holdCopies(scene: Scene, run: ClusterRun): Promise<() => void> {
   const locking = [...paths.flatMap((path) => ["flock", path]), "sh", "-c", `touch ${mark}; exec sleep 600`];
   const lock = spawn(locking[0]!, locking.slice(1), { detached: true });
   const over = once(lock, "exit");
-  const release = () => void (lock.exitCode === null && process.kill(-lock.pid!, "SIGKILL"));
+  const release = () =>
+    void (lock.exitCode === null && lock.signalCode === null && process.kill(-lock.pid!, "SIGKILL"));
   scene.defer(async () => {
     release();
     await over;
