@@ -18,7 +18,7 @@ import { inNamespace } from "../../support/namespaces.ts";
 import { until } from "../../support/until.ts";
 import { foundDone, type StartedRun } from "../support/fault_setting.ts";
 import { at, killAllWorkers, type RunRow, row } from "./fault_row.ts";
-import { copyOf, ONE, type Scene } from "./scene.ts";
+import { copiesOf, ONE, type Scene } from "./scene.ts";
 
 const WORKER = /worker (worker-\d+|apart) \(tcp:\S+\) on \S+/.source;
 const mount = (...args: string[]) => execFileSync("mount", args);
@@ -105,12 +105,10 @@ async function loseHolders(scene: Scene): Promise<void> {
   await until(async () => (await scene.setting.counts()).workers === 2);
 }
 function blockCopy(scene: Scene): void {
-  const copy = copyOf(scene, scene.begun);
-  // Workers that were killed may have left it.
-  rmSync(copy, { force: true });
-  const path = `${copy}.part`;
-  mkdirSync(path);
-  scene.defer(() => rmSync(path, { recursive: true }));
+  for (const copy of copiesOf(scene, scene.begun)) {
+    mkdirSync(`${copy}.part`);
+    scene.defer(() => rmSync(`${copy}.part`, { recursive: true }));
+  }
 }
 function hideTemporary(scene: Scene): void {
   vi.stubEnv("TMPDIR", join(scene.dataset, "nowhere"));
@@ -127,6 +125,8 @@ function moveFolder({ dataset }: Scene): void {
 function folderBack({ dataset }: Scene): void {
   rmSync(dataset, { recursive: true });
   renameSync(`${dataset}.moved`, dataset);
+  // The client could not find its claim.
+  rmSync(join(dataset, "_owner.json"));
 }
 const deleteColumns = (scene: Scene) => rmSync(columnsOf(scene));
 const cutColumns = (scene: Scene) => truncateSync(columnsOf(scene), 8);

@@ -1,7 +1,7 @@
 import { spawn } from "node:child_process";
 import { createHash } from "node:crypto";
 import { once } from "node:events";
-import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { Cluster } from "../../../src/cluster/client/cluster.ts";
@@ -144,25 +144,32 @@ export class Scene implements AsyncDisposable {
   }
 }
 
-/** The copy of the bars that a client brings, on the host of the cluster's workers. */
-export function copyOf({ setting }: Scene, run: ClusterRun): string {
+/** The copies of the bars that a client brings, beside the folder of each worker. */
+export function copiesOf({ setting }: Scene, run: ClusterRun): string[] {
   const digest = createHash("sha256").update(readFileSync(run.job.source.path)).digest("hex");
-  return join(setting.dask.folder, `factorloom-panel-${digest.slice(0, 16)}.arrow`);
+  const { folder } = setting.dask;
+  const workers = readdirSync(folder).filter((name) => name.startsWith("worker-"));
+  return workers.map((name) =>
+    join(folder, name, "dask-worker-space", `factorloom-panel-${digest.slice(0, 16)}.arrow`),
+  );
 }
 
 /** Keeps workers from copying the bars; gives what lets them. */
 async function holdCopies(scene: Scene, run: ClusterRun): Promise<() => void> {
-  const path = `${copyOf(scene, run)}.part`;
-  writeFileSync(path, "");
-  const lock = spawn("flock", [path, "sh", "-c", `touch ${path}.held; exec sleep 600`], { detached: true });
+  const paths = copiesOf(scene, run).map((copy) => `${copy}.part`);
+  for (const path of paths) writeFileSync(path, "");
+  const mark = `${paths[0]}.held`;
+  const locking = [...paths.flatMap((path) => ["flock", path]), "sh", "-c", `touch ${mark}; exec sleep 600`];
+  const lock = spawn(locking[0]!, locking.slice(1), { detached: true });
   const over = once(lock, "exit");
-  const release = () => void (lock.exitCode === null && process.kill(-lock.pid!, "SIGKILL"));
+  const release = () =>
+    void (lock.exitCode === null && lock.signalCode === null && process.kill(-lock.pid!, "SIGKILL"));
   scene.defer(async () => {
     release();
     await over;
-    for (const name of [path, `${path}.held`]) rmSync(name, { force: true });
+    for (const name of [...paths, mark]) rmSync(name, { force: true });
   });
-  await until(() => existsSync(`${path}.held`));
+  await until(() => existsSync(mark));
   return () => {
     if (lock.signalCode === null) release();
   };
