@@ -18,7 +18,7 @@ test.for([
   [{ restrictedFactors: ["fast"] }, "resources and workers of Cluster.connect hold"],
   [
     { cut: "slabs" },
-    "leave it out: a task evaluates some factors over some rows; slabRows prescribes how many",
+    "leave it out: a task evaluates some factors over some rows; --slab-rows (slabRows) sets how many rows",
   ],
 ] as const)("an option that was removed is refused with what to use instead: %o", ([options, remedy]) => {
   const message = `E527 unknown option ${Object.keys(options)[0]} of a cluster's evaluate\n  ${remedy}`;

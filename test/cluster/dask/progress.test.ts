@@ -11,13 +11,12 @@ watch = SchedulerWatch(None, futures, None)
 tasks = [{"key": ["run_slabs", part]} for part in range(3)]
 done = lambda states: print(watch._progress(states)["done"])
 for _ in range(2):
+    watch.forget_tasks()
     watch.count_tasks(tasks)
-    futures["a result"] = None
     # The scheduler does not know them yet, knows them, and has forgotten them because they are done.
     done({})
     done({"run_slabs": {"done": 1, "processing": 2, "queued": 0}})
     done({})
-    futures.clear()
 `;
 
 describe.runIf(await hasDask())("progress", () => {
