@@ -23,7 +23,7 @@ import { dayOf, randomBars, writeBars } from "./support/random_bars.ts";
 import { randomPrograms } from "./support/random_program.ts";
 
 /** Random programs on random bars, cut in any valid way and run task by task: the bits of the engine, or its error. */
-const RUNS = trials(20, 200);
+const RUNS = trials(20, 100);
 
 /** In `percent` of a hundred cases; else undefined, to which cases shrink. */
 const sometimes = <T>(percent: number, arbitrary: fc.Arbitrary<T>) =>

@@ -187,7 +187,7 @@ function mutate(folder: string): string | null {
 }
 
 test(`files that something changes between runs or in the middle, seed ${random.seed}`, async () => {
-  for (let trial = 0; trial < trials(30, 300); trial++) {
+  for (let trial = 0; trial < trials(30, 100); trial++) {
     const setting = random.below(4) === 0 ? single : joined;
     const folder = newFolder();
     const failAfter = random.below(setting.tasks + 1);
