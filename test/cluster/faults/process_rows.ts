@@ -204,7 +204,7 @@ export const PROCESS_ROWS: readonly RunRow[] = [
   row("a worker is killed", [...ANY_TIME, ...PANELS], killWorker, { restarts: 0, gone: 1 }, OWN),
   row("every worker that has the task is killed", BOTH, killEveryWorker, E608, { again }),
   row("a worker and its nanny are killed", MANY, killWithNanny, { restarts: 0, workers: 1 }, { lost: 1 }),
-  row("no worker is left", BOTH, killAllWithNannies, noWorker("s"), {
+  row("no worker is left", CHUNKS, killAllWithNannies, noWorker("s"), {
     options: () => ({ timeoutSeconds: 8 }),
     lost: 2,
     also: ({ started }) => expect(started.run.restarts).toBe(0),
