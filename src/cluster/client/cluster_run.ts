@@ -17,7 +17,7 @@ import {
   type OutputCounts,
   PROTOCOL_VERSION,
 } from "../protocol/protocol.ts";
-import { chunkBytes, readChunk } from "../results/chunk.ts";
+import { chunkBytes, joinChunks } from "../results/chunk.ts";
 import { DatasetFolder, type WrittenPart } from "../results/dataset_folder.ts";
 import { partStem } from "../results/dataset_part.ts";
 import { BroughtFile } from "./brought_panel.ts";
@@ -328,29 +328,12 @@ export class ClusterRun {
       (index) => places[index]!.slab < next,
     )) {
       const { first, end } = places[this.#taken]!;
-      yield this.#block(first, end, buffers);
+      yield joinChunks(this.job, first, end - first, buffers);
       this.#taken++;
       aheadBytes -= bytesOf(end - first);
       this.#reportProgress(end);
       await submit();
     }
-  }
-
-  /** The chunks of all shares as one block. */
-  #block(first: number, end: number, buffers: readonly Uint8Array[]): FactorBlock {
-    const { cut, factors, source } = this.job;
-    const rowCount = end - first;
-    const laneCount = source.symbols.length;
-    const chunks = cut.shares.map((share, index) =>
-      readChunk(buffers[index]!, { factors: share.factors, rowCount, laneCount }),
-    );
-    const columns = new Map(chunks.flatMap((chunk) => [...chunk.columns]));
-    return {
-      rowCount,
-      times: source.time.values.subarray(first, end),
-      present: chunks[0]!.present,
-      columns: new Map(factors.map((name) => [name, columns.get(name) ?? null])),
-    };
   }
 
   #reportProgress(end: number): void {

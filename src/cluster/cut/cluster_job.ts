@@ -167,7 +167,7 @@ class OutputGraph {
     return ns;
   }
 
-  /** Divides outputs that share columns together until each group's columns take at most so many bytes. */
+  /** Divides outputs that share columns together until each group's columns take at most `bytesMax`. */
   divide(outputs: readonly number[], groups: number, bytesMax: number): number[][] {
     if (outputs.length === 0) return [];
     const plan = this.#planOf(outputs);

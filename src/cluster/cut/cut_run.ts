@@ -12,7 +12,7 @@ export interface CutSpec {
   readonly lookbacks: readonly number[];
   /** Estimated ns of a row of these outputs together, with reading, without writing the results. */
   costNs(outputs: readonly number[]): number;
-  /** Divides outputs into groups that an executor's memory holds, at least so many if there are as many outputs. */
+  /** Divides outputs into groups that an executor's memory holds: at least `groups`, if there are enough outputs. */
   divide(outputs: readonly number[], groups: number): number[][];
   /** Results that go back to the client; null for a dataset, which workers write. */
   readonly held: HeldBytes | null;

@@ -102,8 +102,7 @@ export class RunGraph {
 
   /** Rows of each chunk of a slab. */
   chunksOf(slab: number): number[] {
-    const { slabRows, chunkRows } = this.#job.cut;
-    return chunkRowCounts(slabRows[slab + 1]! - slabRows[slab]!, chunkRows);
+    return chunkRowCounts(this.#job.cut, slab);
   }
 
   /** All chunks, in order of rows. */

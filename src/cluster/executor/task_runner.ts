@@ -6,7 +6,7 @@ import { moduleDigest } from "../../operator/operator_digest.ts";
 import { slabCountOf } from "../cut/task_graph.ts";
 import { operatorsDiffer } from "../protocol/errors.ts";
 import type { ClusterJob, ClusterTask, OutputCounts, TaskReport } from "../protocol/protocol.ts";
-import { ChunkFiller, chunkRowCounts, readChunk } from "../results/chunk.ts";
+import { ChunkFiller, chunkRowCounts, joinChunks } from "../results/chunk.ts";
 import { ColumnFile } from "../results/column_file.ts";
 import { DatasetPart } from "../results/dataset_part.ts";
 import { checkClaim } from "../results/folder_claim.ts";
@@ -111,7 +111,7 @@ export class TaskRunner {
   /** The chunks of a share in consecutive slabs. */
   async *#chunks(share: number, slabs: readonly number[], panel: string | null): AsyncGenerator<Uint8Array> {
     const { cut, source } = this.#job;
-    const counts = slabs.flatMap((slab) => this.#chunkCounts(slab));
+    const counts = slabs.flatMap((slab) => chunkRowCounts(this.#job.cut, slab));
     const shape = { factors: cut.shares[share]!.factors, laneCount: source.symbols.length };
     const filler = new ChunkFiller(shape, counts, this.#job.dataset !== null);
     for await (const block of this.#rows(share, slabs, panel)) yield* filler.add(block);
@@ -131,7 +131,7 @@ export class TaskRunner {
     const last = isDone.lastIndexOf(false);
     if (last < 0) return WAS_DONE;
     const some = slabs.slice(0, last + 1);
-    const ends = some.map((slab) => this.#chunkCounts(slab).length);
+    const ends = some.map((slab) => chunkRowCounts(this.#job.cut, slab).length);
     let bytesWritten = 0;
     let [index, chunk] = [0, 0];
     const file = () => files[index]!;
@@ -166,19 +166,13 @@ export class TaskRunner {
   }
 
   async #append(part: DatasetPart, slab: number, chunksOf: (share: number) => Chunks): Promise<void> {
-    const { cut, source } = this.#job;
-    const laneCount = source.symbols.length;
+    const { cut } = this.#job;
     const chunks = cut.shares.map((_, share) => iteratorOf(chunksOf(share)));
     let first = cut.slabRows[slab]!;
     try {
-      for (const rowCount of this.#chunkCounts(slab)) {
+      for (const rowCount of chunkRowCounts(this.#job.cut, slab)) {
         const bytes = await Promise.all(chunks.map(async (each) => (await each.next()).value as Uint8Array));
-        const read = cut.shares.map(({ factors }, share) =>
-          readChunk(bytes[share]!, { factors, rowCount, laneCount }),
-        );
-        const columns = new Map(read.flatMap((each) => [...each.columns]));
-        const times = source.time.values.subarray(first, first + rowCount);
-        await part.append(this.#completed({ rowCount, times, present: read[0]!.present, columns }));
+        await part.append(joinChunks(this.#job, first, rowCount, bytes));
         first += rowCount;
       }
       // To the end, where inputs are checked again.
@@ -221,17 +215,6 @@ export class TaskRunner {
   #files(slab: number): ColumnFile[] {
     const { cut, dataset } = this.#job;
     return cut.shares.map((_, share) => new ColumnFile(this.#job, dataset!, share, slab));
-  }
-
-  #chunkCounts(slab: number): number[] {
-    const { slabRows, chunkRows } = this.#job.cut;
-    return chunkRowCounts(slabRows[slab + 1]! - slabRows[slab]!, chunkRows);
-  }
-
-  /** With all factors of the output, in order. */
-  #completed(block: FactorBlock): FactorBlock {
-    const columns = this.#job.factors.map((name) => [name, block.columns.get(name) ?? null] as const);
-    return { ...block, columns: new Map(columns) };
   }
 }
 

@@ -97,7 +97,7 @@ export function workersLost(task: string, reason: string): ResourceError {
   return new ResourceError("E608", message, "look at the logs of the workers; memory may be short there");
 }
 
-/** @param who writes it: this process, or the address of a worker */
+/** @param who writes it: this process, or a worker by its address */
 export function storeFailed(path: string, reason: string, who = thisProcess()): ResourceError {
   const message = `${who} cannot write ${path}: ${reason}`;
   return new ResourceError(

@@ -75,7 +75,7 @@ class PanelCopy:
                     time.sleep(LOOK_SECONDS)
                 look()
         except OSError as error:
-            raise coded("E609", self._path, str(error)) from error
+            raise coded("E609", self._path, str(error), f"worker {self._worker.address}") from error
         return self._path
 
     def close(self) -> None:

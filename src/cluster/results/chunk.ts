@@ -3,6 +3,7 @@
  * byte, 1 where the input has a row.
  */
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
+import type { ClusterJob, Cut } from "../protocol/protocol.ts";
 
 const VALUE_BYTES = Float64Array.BYTES_PER_ELEMENT;
 
@@ -29,9 +30,30 @@ export function readChunk(bytes: Uint8Array, shape: ChunkShape): Pick<FactorBloc
 }
 
 /** Rows of each chunk of a slab. */
-export function chunkRowCounts(slabRows: number, chunkRows: number): number[] {
-  const count = Math.ceil(slabRows / chunkRows);
-  return Array.from({ length: count }, (_, chunk) => Math.min(chunkRows, slabRows - chunk * chunkRows));
+export function chunkRowCounts({ slabRows, chunkRows }: Cut, slab: number): number[] {
+  const rows = slabRows[slab + 1]! - slabRows[slab]!;
+  const count = Math.ceil(rows / chunkRows);
+  return Array.from({ length: count }, (_, chunk) => Math.min(chunkRows, rows - chunk * chunkRows));
+}
+
+/** The chunks of all shares, of the panel rows from `first` on, as one block with all factors of the output in order. */
+export function joinChunks(
+  { cut, factors, source }: Pick<ClusterJob, "cut" | "factors" | "source">,
+  first: number,
+  rowCount: number,
+  chunks: readonly Uint8Array[],
+): FactorBlock {
+  const laneCount = source.symbols.length;
+  const read = cut.shares.map((share, index) =>
+    readChunk(chunks[index]!, { factors: share.factors, rowCount, laneCount }),
+  );
+  const columns = new Map(read.flatMap((each) => [...each.columns]));
+  return {
+    rowCount,
+    times: source.time.values.subarray(first, first + rowCount),
+    present: read[0]!.present,
+    columns: new Map(factors.map((name) => [name, columns.get(name) ?? null])),
+  };
 }
 
 /** Cuts blocks of any number of rows into chunks. */

@@ -23,10 +23,9 @@ export class ColumnFile {
 
   constructor({ cut, identity, source }: ClusterJob, dataset: string, share: number, slab: number) {
     const { factors } = cut.shares[share]!;
-    const rows = cut.slabRows[slab + 1]! - cut.slabRows[slab]!;
     this.path = join(dataset, COLUMNS_FOLDER, identity.run, `${slab}-${share}.columns`);
     this.#run = `${identity.run} ${slab} ${share}`;
-    this.#lengths = chunkRowCounts(rows, cut.chunkRows).map((rowCount) =>
+    this.#lengths = chunkRowCounts(cut, slab).map((rowCount) =>
       chunkBytes({ factors, rowCount, laneCount: source.symbols.length }),
     );
     this.#temporary = temporaryName(this.path);

@@ -20,9 +20,9 @@ function blockOf(first: number, count: number): FactorBlock {
 }
 
 test("the last chunk of a slab may be shorter", () => {
-  expect(chunkRowCounts(10, 4)).toEqual([4, 4, 2]);
-  expect(chunkRowCounts(8, 4)).toEqual([4, 4]);
-  expect(chunkRowCounts(0, 4)).toEqual([]);
+  expect(chunkRowCounts({ slabRows: [0, 10], chunkRows: 4, shares: [] }, 0)).toEqual([4, 4, 2]);
+  expect(chunkRowCounts({ slabRows: [0, 8], chunkRows: 4, shares: [] }, 0)).toEqual([4, 4]);
+  expect(chunkRowCounts({ slabRows: [0, 0], chunkRows: 4, shares: [] }, 0)).toEqual([]);
 });
 
 test("blocks of any size are cut into chunks of other sizes", () => {
