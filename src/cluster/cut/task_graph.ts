@@ -1,4 +1,4 @@
-import type { ClusterJob, ClusterTask, GraphTask, TaskGraph, TaskKey } from "../protocol/protocol.ts";
+import type { ClusterJob, GraphTask, JobTask, TaskGraph, TaskKey } from "../protocol/protocol.ts";
 import { chunkRowCounts } from "../results/chunk.ts";
 
 export interface GraphOptions {
@@ -40,16 +40,22 @@ export interface ChunkPlace {
 export class RunGraph {
   readonly #job: ClusterJob;
   readonly #options: GraphOptions;
+  /** Chunks before each slab, and of all. */
+  readonly #firstChunks: number[] = [0];
 
   constructor(job: ClusterJob, options: GraphOptions) {
     this.#job = job;
     this.#options = options;
+    for (let slab = 0; slab < slabCountOf(job); slab++)
+      this.#firstChunks.push(this.#firstChunks[slab]! + this.chunksOf(slab).length);
   }
 
   /** Of all graphs together. */
   get taskCount(): number {
-    if (this.#job.dataset !== null) return this.dataset().tasks.length;
-    return this.histories().tasks.length + this.slabs(0, slabCountOf(this.#job)).tasks.length;
+    const slabs = slabCountOf(this.#job);
+    const evaluations = this.#shares(true).length + slabs * this.#shares(false).length;
+    if (this.#job.dataset !== null) return evaluations + (isJoined(this.#job) ? slabs : 0);
+    return evaluations + this.#firstChunks[slabs]! * this.#job.cut.shares.length;
   }
 
   /** All tasks of a dataset; the results are one task for each slab, in order. */
@@ -123,10 +129,7 @@ export class RunGraph {
 
   #pick(share: number, slab: number, chunk: number): GraphTask {
     const isHistory = this.#job.cut.shares[share]!.warmUpRows === null;
-    const before = isHistory
-      ? Array.from({ length: slab }, (_, earlier) => this.chunksOf(earlier).length)
-      : [];
-    const index = before.reduce((sum, count) => sum + count, chunk);
+    const index = chunk + (isHistory ? this.#firstChunks[slab]! : 0);
     return {
       key: this.chunkKey(share, slab, chunk),
       work: { kind: "pick", index },
@@ -144,7 +147,7 @@ export class RunGraph {
     return this.#run({ kind: "slab", share, slab }, -slab - share / this.#job.cut.shares.length);
   }
 
-  #run(task: ClusterTask, urgency: number, after: readonly GraphTask[] = []): GraphTask {
+  #run(task: JobTask, urgency: number, after: readonly GraphTask[] = []): GraphTask {
     const { taskTimeoutSeconds } = this.#options;
     const seconds = Math.max(DEADLINE_SECONDS_MIN, DEADLINE_FACTOR * this.#costNs(task) * 1e-9);
     return {
@@ -156,19 +159,18 @@ export class RunGraph {
     };
   }
 
-  #costNs(task: ClusterTask): number {
+  #costNs(task: JobTask): number {
     const { cut, factors, source, outputRows } = this.#job;
-    if (task.kind === "probe") return 0;
     if (task.kind === "history") return this.#options.rowNs[task.share]! * outputRows[1];
     const rows = cut.slabRows[task.slab + 1]! - cut.slabRows[task.slab]!;
     if (task.kind === "join") return JOIN_NS * factors.length * source.symbols.length * rows;
     return this.#options.rowNs[task.share]! * (rows + cut.shares[task.share]!.warmUpRows!);
   }
 
-  #keyOf(task: ClusterTask): TaskKey {
+  #keyOf(task: JobTask): TaskKey {
     if (task.kind === "history") return this.#key("history", task.share);
     if (task.kind === "slab") return this.#key("slabs", task.share, task.slab);
-    return task.kind === "join" ? this.#key("joins", task.slab) : this.#key("probe");
+    return this.#key("joins", task.slab);
   }
 
   #shares(isHistory: boolean): number[] {

@@ -5,7 +5,7 @@ import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { moduleDigest } from "../../operator/operator_digest.ts";
 import { slabCountOf } from "../cut/task_graph.ts";
 import { operatorsDiffer } from "../protocol/errors.ts";
-import type { ClusterJob, ClusterTask, OutputCounts, TaskReport } from "../protocol/protocol.ts";
+import type { ClusterJob, ClusterTask, JobTask, OutputCounts, TaskReport } from "../protocol/protocol.ts";
 import { ChunkFiller, chunkRowCounts, joinChunks } from "../results/chunk.ts";
 import { ColumnFile } from "../results/column_file.ts";
 import { DatasetPart } from "../results/dataset_part.ts";
@@ -60,12 +60,12 @@ export class TaskRunner {
    * @throws ResourceError E609 if a file cannot be written, E610 if columns are missing; DataError E615, E623; UsageError
    *   E614 if this host does not see the client's folder, E624 if it sees other operators; as `FactorStream`.
    */
-  async run(task: ClusterTask, panel: string | null): Promise<TaskAnswer> {
+  async run(task: JobTask, panel: string | null): Promise<TaskAnswer> {
     return await timed(async () => {
       this.#checkFolder();
       if (task.kind === "slab") return await this.#slab(task, panel);
       if (task.kind === "history") return await this.#history(task, panel);
-      return task.kind === "join" ? await this.#join(task) : probed(task);
+      return await this.#join(task);
     });
   }
 

@@ -12,7 +12,7 @@ export type TaskKey = readonly [group: string, ...indices: number[]];
 
 /** What a task of the Dask graph does: `run` goes to an executor, `pick` takes one buffer of its only dependency's list. */
 export type GraphWork =
-  | { readonly kind: "run"; readonly task: ClusterTask }
+  | { readonly kind: "run"; readonly task: JobTask }
   | { readonly kind: "pick"; readonly index: number };
 
 /** One task of the Dask graph. */
@@ -49,6 +49,9 @@ export type ClusterTask =
   | { readonly kind: "join"; readonly slab: number }
   /** Says which versions run here, and writes in the folder, for `factorloom cluster doctor`. */
   | { readonly kind: "probe"; readonly folder: string | null };
+
+/** A task of a graph. */
+export type JobTask = Exclude<ClusterTask, { kind: "probe" }>;
 
 /** How a run is cut into tasks: some factors times some rows. */
 export interface Cut {

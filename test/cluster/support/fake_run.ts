@@ -6,9 +6,9 @@ import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import type {
   Bundle,
-  ClusterTask,
   GraphTask,
   GraphWork,
+  JobTask,
   TaskKey,
 } from "../../../src/cluster/protocol/protocol.ts";
 
@@ -80,7 +80,7 @@ export function runTask(
   task: FakeTask,
   { reads, deadlineSeconds }: { readonly reads?: readonly TaskKey[]; readonly deadlineSeconds?: number } = {},
 ): GraphTask {
-  return graphTask(key, { kind: "run", task: task as unknown as ClusterTask }, reads, deadlineSeconds);
+  return graphTask(key, { kind: "run", task: task as unknown as JobTask }, reads, deadlineSeconds);
 }
 
 /** Submits tasks and gathers the last one. */

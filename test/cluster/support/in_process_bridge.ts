@@ -4,8 +4,8 @@ import { type TaskAnswer, TaskRunner } from "../../../src/cluster/executor/task_
 import { unpackJob } from "../../../src/cluster/protocol/job_bytes.ts";
 import type {
   BroughtPanel,
-  ClusterTask,
   GraphTask,
+  JobTask,
   TaskGraph,
   TaskKey,
 } from "../../../src/cluster/protocol/protocol.ts";
@@ -18,11 +18,11 @@ export interface InProcessOptions {
   /** While a graph is under way to the scheduler, which knows no task yet. */
   readonly onSubmit?: (graph: TaskGraph) => void;
   /** Before each task. */
-  readonly onTask?: (task: ClusterTask) => void;
+  readonly onTask?: (task: JobTask) => void;
   /** Runs the tasks instead of this process. */
   readonly executor?: {
     load(job: string, bytes: Uint8Array): Promise<unknown>;
-    run(job: string, task: ClusterTask, panel: string | null): Promise<TaskAnswer>;
+    run(job: string, task: JobTask, panel: string | null): Promise<TaskAnswer>;
   };
 }
 
@@ -97,7 +97,7 @@ class InProcessBridge {
     return value;
   }
 
-  async #run(task: ClusterTask): Promise<readonly Uint8Array[]> {
+  async #run(task: JobTask): Promise<readonly Uint8Array[]> {
     if (this.#done++ === this.#options.failAfter) throw new Error("the run is broken off");
     this.#options.onTask?.(task);
     const { executor } = this.#options;
