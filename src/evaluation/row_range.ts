@@ -6,14 +6,19 @@ import { describeTimeType, formatTime, parseTimeText } from "../data/time/time_t
 import type { UsageError } from "../errors.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
 import { kindOf } from "../text/argument_kinds.ts";
-import type { EvaluateOptions } from "./options.ts";
+
+/** As of `EvaluateOptions`. */
+interface TimesWanted {
+  readonly from?: string | Date;
+  readonly to?: string | Date;
+}
 
 /**
  * The rows with times from `from` to `to`, both inclusive.
  *
  * @throws UsageError E541 for a time that does not fit the column's type; DataError E342 if no row is left.
  */
-export async function rowRange(time: TimeColumn, options: EvaluateOptions): Promise<RowRange> {
+export async function rowRange(time: TimeColumn, options: TimesWanted): Promise<RowRange> {
   const { values, type } = time;
   const { first, end } = await rowsWithin(time, options);
   if (first < end || values.length === 0) return { first, end };
@@ -21,10 +26,7 @@ export async function rowRange(time: TimeColumn, options: EvaluateOptions): Prom
 }
 
 /** The same, where no row may be left: the range is then empty and stands where its times would. @throws UsageError E541. */
-export async function rowsWithin(
-  { values, type }: TimeColumn,
-  { from, to }: Pick<EvaluateOptions, "from" | "to">,
-): Promise<RowRange> {
+export async function rowsWithin({ values, type }: TimeColumn, { from, to }: TimesWanted): Promise<RowRange> {
   const first = from === undefined ? 0 : countBefore(values, await timeOf(from, type, "from"));
   const end = to === undefined ? values.length : countBefore(values, (await timeOf(to, type, "to")) + 1n);
   return { first, end };
