@@ -41,7 +41,10 @@ export interface InputShape {
 }
 
 /** Under params that change over time a task is needed in blocks with a row that wants one of its factors. */
-export function conditionalGraph({ disabledPasses }: EvaluableProgram, call: PreparedCall): ConditionalGraph {
+export function conditionalGraph(
+  { disabledPasses }: Pick<EvaluableProgram, "disabledPasses">,
+  call: PreparedCall,
+): ConditionalGraph {
   const { params, sets, setsUsed, wanted } = call;
   const { dag } = wanted;
   const fails = (condition: number | null) => setsUsed.some((set) => !params.isWanted(condition, [set]));

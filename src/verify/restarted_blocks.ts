@@ -1,6 +1,7 @@
 import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import { panelInputs, shapeOf } from "../evaluation/evaluate_panel.ts";
+import { panelSource } from "../data/panel/panel_source.ts";
+import { PanelInput } from "../evaluation/block_input.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { type PreparedCall, prepareCall } from "../evaluation/prepared_call.ts";
@@ -25,7 +26,7 @@ export async function* restartedBlocks(
   options: RestartOptions,
 ): AsyncGenerator<FactorBlock, void, void> {
   const { restartRow, onProgress } = options;
-  const call = await prepareCall(registry, program, shapeOf(panel), options);
+  const call = await prepareCall(registry, program, panelSource(panel), options);
   const { end } = call.range;
   let evaluation = await open(host, registry, program, panel, call);
   try {
@@ -70,7 +71,7 @@ async function open(
       remedy: "raise the memory limit",
     }),
     allocate: (rows) => ({
-      ...panelInputs(panel, call),
+      ...new PanelInput(panel, call).buffers,
       results: dag.outputs.map(() => sharedColumn(rows * laneCount)),
     }),
   });
