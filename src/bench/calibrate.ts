@@ -3,7 +3,7 @@ import { compile, finalDag } from "../compile.ts";
 import { type Dag, DagBuilder } from "../dag/dag.ts";
 import { PASS_NAMES } from "../dag/passes/order.ts";
 import { BLOCK_ROWS_BEST } from "../evaluation/arenas/block_rows.ts";
-import { type EngineHost, Evaluation } from "../evaluation/evaluation.ts";
+import type { EngineHost, Evaluation } from "../evaluation/evaluation.ts";
 import { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
 import { startHost } from "../evaluation/start_host.ts";
@@ -14,7 +14,7 @@ import { isSeriesLike, type KernelOperator, kernelOperators, type Settings } fro
 import type { Panel } from "../panel.ts";
 import { DEFAULT_COSTS, type OperatorCost } from "../plan/cost_model.ts";
 import { COLUMN_COST_NS } from "../plan/task_cost.ts";
-import { openFormulas } from "./open_formulas.ts";
+import { openDag, openFormulas } from "./open_formulas.ts";
 import { median, sum } from "./result.ts";
 import { syntheticPanel } from "./synthetic_panel.ts";
 
@@ -198,17 +198,8 @@ async function measureChain(
   length: number,
 ): Promise<number> {
   const dag = chainOf(probe, length);
-  const { rowCount, laneCount, fields, groups } = panel;
-  const evaluation = await Evaluation.open(host, {
-    dag,
-    laneCount,
-    rowCount,
-    registry: builtInRegistry,
-    operators: [],
-    blockRows,
-    memoryNeed: () => ({ bytes: {}, held: [], remedy: "give fewer --lanes" }),
-    allocate: () => ({ fields, groups, params: {}, results: [null] }),
-  });
+  const { rowCount, laneCount } = panel;
+  const { evaluation } = await openDag(host, dag, panel, { blockRows, keepsResults: false });
   try {
     const perCell: number[] = [];
     let started = performance.now();

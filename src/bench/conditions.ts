@@ -1,13 +1,11 @@
-import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../compile.ts";
 import { InternalError } from "../errors.ts";
-import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
-import { sharedColumn } from "../evaluation/shared_columns.ts";
+import type { EngineHost, Evaluation } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
-import { lookbackRows } from "../plan/lookback.ts";
 import { CONDITION_COUNT, conditionalText, holding, PARAM_VALUES } from "./conditional_formulas.ts";
 import { FactorDigests } from "./factor_digests.ts";
 import type { LiveOptions } from "./live.ts";
+import { type OpenedFormulas, openDag } from "./open_formulas.ts";
 import { type Measured, msPerRow, peakRssBytes, sum } from "./result.ts";
 
 /** Calls under one pair of conditions, before others come in. */
@@ -85,7 +83,7 @@ const ALL = new Array<boolean>(CONDITION_COUNT).fill(true);
 
 /** The file, open for one row a call. */
 class OpenProgram {
-  readonly evaluation: Evaluation<PlanBuffers>;
+  readonly evaluation: Evaluation;
   readonly lookbackRows: number;
   /** The condition of each output. */
   readonly conditions: readonly number[];
@@ -99,40 +97,27 @@ class OpenProgram {
       groups: [...panel.groups.keys()],
     });
     const dag = finalDag(program);
-    const { laneCount } = panel;
-    const evaluation = await Evaluation.open<PlanBuffers>(host, {
-      dag,
-      laneCount,
-      rowCount: panel.rowCount,
-      registry: builtInRegistry,
-      operators: program.operators,
+    const { operators, disabledPasses } = program;
+    const opened = await openDag(host, dag, panel, {
       blockRows: 1,
-      disabledPasses: program.disabledPasses,
-      memoryNeed: () => ({ bytes: {}, held: [], remedy: "give fewer --lanes" }),
-      allocate: () => ({
-        fields: panel.fields,
-        groups: panel.groups,
-        params: {},
-        results: dag.outputs.map(() => sharedColumn(laneCount)),
-      }),
+      keepsResults: true,
+      operators,
+      disabledPasses,
     });
-    const lookback = Math.max(...lookbackRows(dag));
     return new OpenProgram(
-      evaluation,
-      lookback,
+      opened,
       dag.outputs.map(({ condition }) => condition!),
       panel.rowCount,
     );
   }
 
   private constructor(
-    evaluation: Evaluation<PlanBuffers>,
-    lookback: number,
+    { evaluation, lookbackRows }: Pick<OpenedFormulas, "evaluation" | "lookbackRows">,
     conditions: readonly number[],
     rowCount: number,
   ) {
     this.evaluation = evaluation;
-    this.lookbackRows = lookback;
+    this.lookbackRows = lookbackRows;
     this.conditions = conditions;
     this.#rowCount = rowCount;
   }

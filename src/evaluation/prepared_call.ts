@@ -6,7 +6,7 @@ import type { RowRange } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
 import { checkOptions, type EvaluateOptions } from "./options.ts";
-import { restartRowsOf } from "./restarts.ts";
+import { RestartFinder } from "./restarts.ts";
 import { rowRange } from "./row_range.ts";
 import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from "./wanted_factors.ts";
 
@@ -14,8 +14,8 @@ import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from
 export interface PreparedCall {
   /** Rows of the output; earlier rows run as well. */
   readonly range: RowRange;
-  /** Rows before its end, but the first, at which history begins again, ascending. */
-  readonly restartRows: readonly number[];
+  /** Where history begins again; null for nowhere. Of one stream at a time. */
+  readonly restarts: RestartFinder | null;
   readonly params: CallParams;
   /** The set of params of each row up to the end of the range. */
   readonly sets: Int32Array;
@@ -44,7 +44,10 @@ export interface InputShape {
 }
 
 /** Under params that change over time a task is needed in blocks with a row that wants one of its factors. */
-export function conditionalGraph({ disabledPasses }: EvaluableProgram, call: PreparedCall): ConditionalGraph {
+export function conditionalGraph(
+  { disabledPasses }: Pick<EvaluableProgram, "disabledPasses">,
+  call: PreparedCall,
+): ConditionalGraph {
   const { params, setsUsed, wanted } = call;
   const { dag } = wanted;
   const fails = (condition: number | null) => setsUsed.some((set) => !params.isWanted(condition, [set]));
@@ -77,12 +80,12 @@ export async function prepareCall(
   options.signal?.throwIfAborted();
   const { time } = input;
   const range = await rowRange(time, options);
-  const restartRows = await restartRowsOf(time, range.end, options);
+  const restarts = await RestartFinder.of(time, range.end, options);
   const params = await CallParams.of(program, time.type, options, registry);
   const sets = params.setsAt(time.values.subarray(0, range.end));
   const setsUsed = [...new Set(sets)];
   const wanted = wantedFactors(program, options.select, params, setsUsed, input.seriesNames);
   const read = columnsRead(wanted.dag, input);
   for (const name of read.params) for (const set of setsUsed) params.numeric(name, set);
-  return { range, restartRows, params, sets, setsUsed, wanted, read };
+  return { range, restarts, params, sets, setsUsed, wanted, read };
 }

@@ -58,7 +58,8 @@ async function newState({ job, host, store, programs, ownGroups }: CurrentStateS
   let restarts: RestartFinder | null = null;
   if (!crossSession) {
     if (type.kind !== "timestamp") throw noSessionTimes(name, describeTimeType(type));
-    restarts = await RestartFinder.of(sessionsOf(schedule), type);
+    const time = { name: "", type, values: new BigInt64Array(0) };
+    restarts = await RestartFinder.of(time, 0, { restarts: sessionsOf(schedule) });
   }
   return await JobState.open({ host, programs, symbols, ownGroups, restarts });
 }

@@ -77,7 +77,7 @@ export class JobState {
     const { fieldNames: fields, groupNames: groups } = this.#input;
     expectColumns(file, source, { fields, groups });
     for await (const block of source.blocks({ fields, groups, blockRows: this.#blockRows, signal })) {
-      const starts = this.#restarts?.rowsOf(block.times.subarray(0, block.rowCount)) ?? [];
+      const starts = this.#restarts?.starts(block.times.subarray(0, block.rowCount)) ?? [];
       for (let row = 0; row < block.rowCount; ) {
         if (starts.includes(row)) this.#restart();
         const end = starts.find((start) => start > row) ?? block.rowCount;
