@@ -134,26 +134,29 @@ export class FactorStream {
    * @param closes closes everything that was opened, however it ends; else the caller closes the stream. Default true
    */
   blocks(closes = true): AsyncGenerator<FactorBlock, void, void> {
-    return this.#blocksOf({ start: 0, ...this.range }, true, closes);
+    return this.#blocksOf({ start: 0, ...this.range }, this.#options.signal, true, closes);
   }
 
   /**
    * The same for some rows, as if there were none before `start`, or after those before. Closes nothing: other rows may
    * follow, one call after the other. Where it fails or is aborted, the caller closes the stream.
+   *
+   * @param signal ends these rows; default: that of the options
    */
-  rows(wanted: RowsWithHistory): AsyncGenerator<FactorBlock, void, void> {
-    return this.#blocksOf(wanted, false, false);
+  rows(wanted: RowsWithHistory, signal = this.#options.signal): AsyncGenerator<FactorBlock, void, void> {
+    return this.#blocksOf(wanted, signal, false, false);
   }
 
   async *#blocksOf(
     { start, first, end }: RowsWithHistory,
+    signal: AbortSignal | undefined,
     isWhole: boolean,
     closes: boolean,
   ): AsyncGenerator<FactorBlock, void, void> {
     if (first === end && !isWhole) return;
     const { read: columns } = this.#call;
     const [fields, groups] = [broughtFields(columns.fields), columns.groups];
-    const { signal, onProgress } = this.#options;
+    const { onProgress } = this.#options;
     const blockRows = this.#blockRows;
     const rows = isWhole ? undefined : { first: start ?? first, end };
     const read = this.#source.blocks({ fields, groups, blockRows, rows, signal })[Symbol.asyncIterator]();
@@ -171,7 +174,7 @@ export class FactorStream {
         const hasRoom = underWay.length < this.#spaces;
         if (reading && hasRoom && (!oldest || (await settlesBefore(reading, oldest.running)))) {
           const block = this.#place(await reading);
-          if (block) underWay.push({ block, running: suppressUnhandled(this.#run(block)) });
+          if (block) underWay.push({ block, running: suppressUnhandled(this.#run(block, signal)) });
           const isLast: boolean = !block || block.firstRow + block.rowCount >= end;
           reading = isLast ? null : readNext();
         } else if (oldest) {
@@ -234,8 +237,10 @@ export class FactorStream {
   }
 
   /** Runs the rows of a block, those from a restart on as if none came before. */
-  async #run({ inputRow, outputRow, rowCount, times }: PlacedBlock): Promise<void> {
-    const { signal } = this.#options;
+  async #run(
+    { inputRow, outputRow, rowCount, times }: PlacedBlock,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     signal?.throwIfAborted();
     if (!this.evaluation) return;
     const starts = this.#call.restarts?.starts(times) ?? [];

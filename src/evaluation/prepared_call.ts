@@ -35,6 +35,8 @@ export interface ConditionalGraph {
 /** Properties of the input that are known before any of it is read. */
 export interface InputShape {
   readonly time: TimeColumn;
+  /** Whether its times are not known before its rows are read. */
+  readonly isOpenEnded?: boolean;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
   /** Fields with values even where instruments have no row; those values never count across the row. */
@@ -79,11 +81,12 @@ export async function prepareCall(
   checkOptions(options);
   options.signal?.throwIfAborted();
   const { time } = input;
-  const range = await rowRange(time, options);
+  const isOpenEnded = input.isOpenEnded === true;
+  const range = isOpenEnded ? { first: 0, end: Number.POSITIVE_INFINITY } : await rowRange(time, options);
   const restarts = await RestartFinder.of(time, range.end, options);
   const params = await CallParams.of(program, time.type, options, registry);
   const sets = params.setsAt(time.values.subarray(0, range.end));
-  const setsUsed = [...new Set(sets)];
+  const setsUsed = isOpenEnded ? params.allSets : [...new Set(sets)];
   const wanted = wantedFactors(program, options.select, params, setsUsed, input.seriesNames);
   const read = columnsRead(wanted.dag, input);
   for (const name of read.params) for (const set of setsUsed) params.numeric(name, set);
