@@ -5,9 +5,9 @@ import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_sour
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
-import { BLOCK_ROWS_BEST } from "./arenas/block_rows.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
+import { BLOCK_ROWS_BEST } from "./fit_plan.ts";
 import { broughtFields } from "./has_row.ts";
 import type { MemoryBudget } from "./memory/memory_budget.ts";
 import type { EvaluateOptions } from "./options.ts";

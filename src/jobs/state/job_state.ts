@@ -2,8 +2,8 @@
 import { builtInRegistry } from "../../../operators/index.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
-import { BLOCK_ROWS_BEST } from "../../evaluation/arenas/block_rows.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../../evaluation/evaluation.ts";
+import { BLOCK_ROWS_BEST } from "../../evaluation/fit_plan.ts";
 import type { RestartFinder } from "../../evaluation/restarts.ts";
 import { sharedColumn } from "../../evaluation/shared_columns.ts";
 import type { GroupColumn } from "../../panel.ts";
