@@ -12,8 +12,8 @@ import type { CostModel } from "../plan/cost_model.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import { inSteps } from "../steps.ts";
-import { type FitSpec, type FittedPlan, fitPlan } from "./arenas/fit_plan.ts";
 import { suppressUnhandled } from "./awaiting.ts";
+import { type FitSpec, type FittedPlan, fitPlan } from "./fit_plan.ts";
 import type { MemoryBudget } from "./memory/memory_budget.ts";
 
 /** Threads and memory of an engine, shared by its evaluations. */
