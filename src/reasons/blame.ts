@@ -39,10 +39,12 @@ export const blameOfInput = (input: number, rowsAgo: number, cause: InputBlame["
 export interface Place {
   /** Index into the columns of its block. */
   readonly cell: number;
-  /** Counted from the first row of the first block, and from that of its own block. */
-  readonly row: number;
-  readonly blockRow: number;
   readonly lane: number;
+  /** Counted from the first row of its block, and from that of the first block. */
+  readonly blockRow: number;
+  readonly row: number;
+  /** The row before which nothing counts. */
+  readonly start: number;
 }
 
 /** Stand-ins for a missing value: a result that has a value with one of them was null for want of it. */

@@ -80,6 +80,8 @@ export class NullOrigins {
   /** Of a lane that is wanted alone, by task and row. */
   readonly #blames: readonly Blame[][];
   readonly #isPresent: boolean[] = [];
+  /** Rows at which history begins again. */
+  readonly #restartRows: readonly number[];
   #rowCount = 0;
 
   /** Bytes that it allocates. */
@@ -92,8 +94,9 @@ export class NullOrigins {
     return laneCount * (blockBytes + keptRows * (valueBytes + codeBytes));
   }
 
-  constructor(tasks: readonly Task[], size: PassSize) {
+  constructor(tasks: readonly Task[], size: PassSize, restartRows: readonly number[]) {
     this.#tasks = tasks;
+    this.#restartRows = restartRows;
     this.#lane = size.lane;
     this.#laneCount = size.lane === null ? size.laneCount : 1;
     const cellCount = size.blockRows * this.#laneCount;
@@ -139,14 +142,19 @@ export class NullOrigins {
     return this.#histories[task]!.value(row, 0);
   }
 
-  /** The values of its last rows up to one; fewer where the blocks begin later. */
+  /** The values of its last rows up to one; fewer where history begins later. */
   window(task: number, row: number, rows: number): Float64Array {
-    return this.#histories[task]!.window(row, 0, rows);
+    return this.#histories[task]!.window(row, 0, Math.min(rows, row - this.#startOf(row) + 1));
   }
 
   /** Why it has no finite value there. */
   blame(task: number, row: number): Blame {
     return this.#blames[task]![row]!;
+  }
+
+  /** The first row that counts for a row. */
+  #startOf(row: number): number {
+    return this.#restartRows.findLast((restart) => restart <= row) ?? 0;
   }
 
   /** The values of the lane that is wanted alone, of a column of all lanes. */
@@ -159,21 +167,23 @@ export class NullOrigins {
   #judge(id: number, judge: Judge, rowCount: number): void {
     const inputs = this.#inputs(id);
     const { values, origins } = this.#cells[id]!;
-    const laneCount = this.#laneCount;
     const takesAll = judge.take !== undefined;
-    for (let cell = 0; cell < rowCount * laneCount; cell++) {
-      const value = values[cell]!;
-      if (!isBad(value) && !takesAll) continue;
-      const blockRow = Math.floor(cell / laneCount);
-      const at = { cell, row: this.#rowCount + blockRow, blockRow, lane: cell - blockRow * laneCount };
-      if (isBad(value)) {
-        const blame = judge.blame(value, at);
-        if (this.#lane !== null) this.#blames[id]![at.row] = blame;
-        if (blame.kind === "cause") origins[cell] = codeOf(id, blame.cause);
-        else if (blame.rowsAgo > 0) origins[cell] = judge.earlier!(blame, at);
-        else origins[cell] = inputs[blame.input]!.origins[cell]!;
+    for (let blockRow = 0, cell = 0; blockRow < rowCount; blockRow++) {
+      const row = this.#rowCount + blockRow;
+      const start = this.#startOf(row);
+      for (let lane = 0; lane < this.#laneCount; lane++, cell++) {
+        const value = values[cell]!;
+        if (!isBad(value) && !takesAll) continue;
+        const at = { cell, lane, blockRow, row, start };
+        if (isBad(value)) {
+          const blame = judge.blame(value, at);
+          if (this.#lane !== null) this.#blames[id]![row] = blame;
+          if (blame.kind === "cause") origins[cell] = codeOf(id, blame.cause);
+          else if (blame.rowsAgo > 0) origins[cell] = judge.earlier!(blame, at);
+          else origins[cell] = inputs[blame.input]!.origins[cell]!;
+        }
+        judge.take?.(at);
       }
-      judge.take?.(at);
     }
   }
 
@@ -195,7 +205,7 @@ export class NullOrigins {
           task.inputs.map((input) => this.#histories[input]!),
         );
       case "recursive":
-        return new RecursionJudge(task, operator, inputs, this.#laneCount);
+        return new RecursionJudge(task, operator, inputs);
       default: {
         const blame = new RowBlame(task, this.#tasks, this.#lane ?? 0);
         return {
@@ -258,14 +268,15 @@ class WindowJudge implements Judge {
     this.#isNullForNulls = !keepsNulls(task) && task.minPeriods === null;
   }
 
-  blame(value: number, { row, lane }: Place): Blame {
-    const isFull = row + 1 >= this.#windowRows;
+  blame(value: number, { row, start, lane }: Place): Blame {
+    const rows = Math.min(this.#windowRows, row - start + 1);
+    const isNullForNulls = this.#isNullForNulls && rows === this.#windowRows;
     // Any null of the window makes the cell null: the newest one is to blame.
-    for (let rowsAgo = 0; this.#isNullForNulls && isFull && rowsAgo < this.#windowRows; rowsAgo++) {
+    for (let rowsAgo = 0; isNullForNulls && rowsAgo < rows; rowsAgo++) {
       const input = this.#histories.findIndex((of) => Number.isNaN(of.value(row - rowsAgo, lane)));
       if (input >= 0) return blameOfInput(input, rowsAgo, "null_in_window");
     }
-    const windows = this.#histories.map((history) => history.window(row, lane, this.#windowRows));
+    const windows = this.#histories.map((history) => history.window(row, lane, rows));
     return blameOfWindow(this.#task, windows, value);
   }
 
@@ -274,58 +285,63 @@ class WindowJudge implements Judge {
   }
 }
 
-/** The newest null, or infinity, of an input in a lane. */
-interface NewestBad {
-  readonly row: number;
-  readonly input: number;
-  readonly origin: number;
+/** What a lane of a recursive operator has come to since its history began. */
+interface LaneState {
+  readonly start: number;
+  readonly state: Float64Array;
+  /** The newest null, and the newest infinity, of an input. */
+  readonly newest: Partial<
+    Record<string, { readonly row: number; readonly input: number; readonly origin: number }>
+  >;
 }
 
 /** The reference of a recursive operator runs along, since causes depend on its state. */
 class RecursionJudge implements Judge {
-  readonly #operator: RecursiveDefinition;
   readonly #settings: CallTask["settings"];
+  readonly #operator: RecursiveDefinition;
   readonly #inputs: readonly Cells[];
-  readonly #states: readonly Float64Array[];
-  readonly #newest: Record<"null_in_window" | "infinite_input", NewestBad[]>;
+  readonly #lanes: LaneState[] = [];
 
-  constructor(
-    { settings }: CallTask,
-    operator: RecursiveDefinition,
-    inputs: readonly Cells[],
-    laneCount: number,
-  ) {
+  constructor({ settings }: CallTask, operator: RecursiveDefinition, inputs: readonly Cells[]) {
+    this.#settings = settings;
     this.#operator = operator;
     this.#inputs = inputs;
-    this.#settings = settings;
-    this.#states = Array.from({ length: laneCount }, () =>
-      Float64Array.from(operator.initialState(settings)),
-    );
-    this.#newest = { null_in_window: [], infinite_input: [] };
   }
 
   blame(value: number, at: Place): Blame {
-    const newest = (cause: "null_in_window" | "infinite_input"): InputBlame | null => {
-      const found = this.#newest[cause][at.lane];
-      return found ? blameOfInput(found.input, at.row - found.row, cause) : null;
-    };
-    const memory = { state: this.#states[at.lane]!, newest };
-    return blameOfRecursion(this.#operator, this.#settings, cellsOf(this.#inputs, at), value, memory);
+    const { state, newest } = this.#lane(at);
+    const cells = cellsOf(this.#inputs, at);
+    return blameOfRecursion(this.#operator, this.#settings, cells, value, {
+      state,
+      newest: (cause) => {
+        const found = newest[cause];
+        return found ? blameOfInput(found.input, at.row - found.row, cause) : null;
+      },
+    });
   }
 
-  earlier({ cause }: InputBlame, { lane }: Place): number {
-    return this.#newest[cause as "null_in_window" | "infinite_input"][lane]!.origin;
+  earlier({ cause }: InputBlame, at: Place): number {
+    return this.#lane(at).newest[cause]!.origin;
   }
 
   take(at: Place): void {
     const cells = cellsOf(this.#inputs, at);
+    const { state, newest } = this.#lane(at);
     // Of a row the first null, and the first infinity, counts.
     for (let input = cells.length - 1; input >= 0; input--) {
       const value = cells[input]!;
       if (!isBad(value)) continue;
-      const kind = Number.isNaN(value) ? "null_in_window" : "infinite_input";
-      this.#newest[kind][at.lane] = { row: at.row, input, origin: this.#inputs[input]!.origins[at.cell]! };
+      const cause: InputBlame["cause"] = Number.isNaN(value) ? "null_in_window" : "infinite_input";
+      newest[cause] = { row: at.row, input, origin: this.#inputs[input]!.origins[at.cell]! };
     }
-    this.#operator.reference(cells, this.#settings, this.#states[at.lane]!);
+    this.#operator.reference(cells, this.#settings, state);
+  }
+
+  #lane({ lane, start }: Place): LaneState {
+    const known = this.#lanes[lane];
+    if (known?.start === start) return known;
+    const state = Float64Array.from(this.#operator.initialState(this.#settings));
+    this.#lanes[lane] = { start, state, newest: {} };
+    return this.#lanes[lane];
   }
 }

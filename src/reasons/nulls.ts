@@ -20,7 +20,7 @@ import { placeOf } from "./written_place.ts";
 /** The options of the call whose nulls are counted. */
 export interface NullsOptions
   extends ParamOptions,
-    Pick<EvaluateOptions, "select" | "from" | "to" | "keepInfinite" | "signal" | "onProgress"> {}
+    Pick<EvaluateOptions, "select" | "from" | "to" | "restarts" | "keepInfinite" | "signal" | "onProgress"> {}
 
 const { blockRows: _blockRows, priority: _priority, kernel: _kernel, ...options } = EVALUATE_OPTIONS;
 export const NULLS_OPTIONS: OptionKinds<NullsOptions> = options;
@@ -37,22 +37,16 @@ export async function countNulls(
   source: PanelSource,
   options: NullsOptions,
 ): Promise<NullReport> {
-  const { select, params = {}, paramsByTime, signal, onProgress } = options;
+  const { select } = options;
   checkSelect(program, select);
   const traced = traceProgram(program, select);
   const range = await rowRange(source.time, options);
   const callParams = await CallParams.of(program, source.time.type, options, registry);
   const factors = [...traced.roots].map(([name, root]) => new FactorCounter(program, traced, name, root));
   const counted = { range, keepsInfinite: options.keepInfinite === true };
-  const call = {
-    params,
-    ...(paramsByTime !== undefined && { paramsByTime }),
-    ...(signal && { signal }),
-    ...(onProgress && { onProgress }),
-  };
   const part = { rows: { first: 0, end: range.end }, lane: null };
   let [cellCount, firstRow] = [0, 0];
-  for await (const { block, origins } of tracedBlocks(host, registry, traced, source, part, call)) {
+  for await (const { block, origins } of tracedBlocks(host, registry, traced, source, part, options)) {
     const sets = callParams.setsAt(block.results.times);
     const isWanted = (condition: number | null, row: number) => callParams.isWanted(condition, [sets[row]!]);
     cellCount += presentCount(block, firstRow, range);

@@ -35,11 +35,10 @@ export class TaskHistory {
     return this.#origins[this.#cell(row, lane)]!;
   }
 
-  /** The values of the rows up to one; fewer where the first that was taken is among them. */
+  /** The values of the last rows up to one. */
   window(row: number, lane: number, rows: number): Float64Array {
-    const length = Math.min(rows, row + 1);
-    const column = new Float64Array(length);
-    for (let i = 0; i < length; i++) column[i] = this.value(row - length + 1 + i, lane);
+    const column = new Float64Array(rows);
+    for (let i = 0; i < rows; i++) column[i] = this.value(row - rows + 1 + i, lane);
     return column;
   }
 

@@ -2,7 +2,8 @@ import type { PanelBlock, PanelSource } from "../data/panel/panel_source.ts";
 import { type PanelPart, partOfSource } from "../data/panel/part_of_source.ts";
 import { BLOCK_ROWS_BEST } from "../evaluation/arenas/block_rows.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
-import { FactorStream, type StreamOptions } from "../evaluation/factor_stream.ts";
+import { FactorStream } from "../evaluation/factor_stream.ts";
+import type { EvaluateOptions } from "../evaluation/options.ts";
 import type { Registry } from "../operator/registry.ts";
 import { NullOrigins } from "./null_origins.ts";
 import { readsRow, type TracedBlock } from "./row_blame.ts";
@@ -17,7 +18,7 @@ const BYTES_PER_CELL = 2 * Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER
  * Computes all sub-expressions block by block and finds the origins of their nulls. What is yielded is valid until the next
  * block is asked for; `origins` is always the same, and keeps all rows of a lane that is wanted alone.
  *
- * @param part its rows and the lanes whose origins are wanted; other lanes are read where operators across the row need them
+ * @param part the rows of the call and the lanes whose origins are wanted; other lanes are read where operators across the row need them
  */
 export async function* tracedBlocks(
   host: EngineHost,
@@ -25,7 +26,7 @@ export async function* tracedBlocks(
   { program, tasks }: TracedProgram,
   source: PanelSource,
   { lane, rows }: PanelPart,
-  options: StreamOptions,
+  { select: _, from: __, to: ___, ...options }: EvaluateOptions,
 ): AsyncGenerator<{ readonly block: TracedBlock; readonly origins: NullOrigins }, void, void> {
   const isAlone = lane !== null && !tasks.some(readsRow);
   const part = partOfSource(source, { rows, lane: isAlone ? lane : null });
@@ -51,7 +52,7 @@ export async function* tracedBlocks(
     readerBytes,
   });
   try {
-    const origins = new NullOrigins(tasks, size);
+    const origins = new NullOrigins(tasks, size, stream.restartRows);
     for await (const results of stream.blocks()) {
       const block = { results, laneCount, groups: groups.shift()! };
       origins.take(block);

@@ -4,6 +4,7 @@ import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { type EvaluateOptions, PARAM_OPTIONS } from "../evaluation/options.ts";
+import { RESTARTS, restartRowsOf } from "../evaluation/restarts.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -19,7 +20,7 @@ import { tracedBlocks } from "./traced_blocks.ts";
 import { traceProgram } from "./traced_program.ts";
 
 /** A factor of an instrument, and the options of the call that computed it. */
-export interface WhyFactorOptions extends ParamOptions {
+export interface WhyFactorOptions extends ParamOptions, Pick<EvaluateOptions, "restarts"> {
   readonly factor: string;
   readonly symbol: string;
   /** As of `evaluate`: an infinity is then a value and not a null. */
@@ -40,6 +41,7 @@ const FACTOR_OPTIONS: OptionKinds<WhyFactorOptions> = {
   factor: null,
   symbol: null,
   ...PARAM_OPTIONS,
+  restarts: RESTARTS,
   keepInfinite: FLAG,
   signal: SIGNAL,
 };
@@ -129,11 +131,11 @@ async function explainRows(
   const traced = traceProgram(program, [factor]);
   const root = traced.roots.get(factor)!;
   const reach = reachOf(traced.tasks, root, traced.universe);
-  const rows = { first: Math.max(0, range.first - reach.rowsAgo), end: range.end };
-  const { params = {}, paramsByTime, signal } = options;
-  const call = { params, ...(paramsByTime && { paramsByTime }), ...(signal && { signal }) };
+  const restartRows = await restartRowsOf(source.time, range.end, options);
+  const startOf = (row: number) => restartRows.findLast((restart) => restart <= row) ?? 0;
+  const rows = { first: Math.max(startOf(range.first), range.first - reach.rowsAgo), end: range.end };
   let origins: NullOrigins | null = null;
-  for await (const block of tracedBlocks(host, registry, traced, source, { rows, lane }, call))
+  for await (const block of tracedBlocks(host, registry, traced, source, { rows, lane }, options))
     origins = block.origins;
   if (origins === null) return [];
   const { type, values } = source.time;
@@ -156,7 +158,7 @@ async function explainRows(
       cause: chain.at(-1)?.cause ?? null,
       expression: reasons.tree(at),
       chain,
-      dependsOn: reach.fields.map((field) => dependencyOf(field, source, row)),
+      dependsOn: reach.fields.map((field) => dependencyOf(field, source, startOf(row), row)),
     };
   };
   return Array.from({ length: range.end - range.first }, (_, i) => range.first + i)
@@ -200,8 +202,11 @@ async function nearestTimes(source: PanelSource, lane: number, row: number): Pro
 function dependencyOf(
   { field, rowsAgo, ofAllLanes }: FieldReach,
   { time }: PanelSource,
+  start: number,
   row: number,
 ): Dependency {
-  const [from, to] = [Math.max(0, row - rowsAgo), row].map((at) => formatTime(time.values[at]!, time.type));
+  const [from, to] = [Math.max(start, row - rowsAgo), row].map((at) =>
+    formatTime(time.values[at]!, time.type),
+  );
   return { field, from: from!, to: to!, ofAllSymbols: ofAllLanes };
 }
