@@ -173,14 +173,21 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     return Math.max(1, Math.min(blockRows, Math.floor(URGENT_PART_NS / rowNs)));
   }
 
-  /** Goes back to the row before any history, once the blocks under way have ended; none may be run meanwhile. */
+  /** Goes back to the row before any history behind the blocks that are under way; blocks that are run later wait for it. */
   async restart(): Promise<void> {
-    await this.#submitted;
-    await this.openPlan.idle();
-    this.#earlierRows += this.openPlan.next.row;
-    this.openPlan.restart();
-    for (const { plan, kernels, memory } of this.arenas)
-      await inSteps(initializeArena(plan, kernels, memory));
+    const before = this.#submitted;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#submitted = promise;
+    await before;
+    try {
+      await this.openPlan.idle();
+      this.#earlierRows += this.openPlan.next.row;
+      this.openPlan.restart();
+      for (const { plan, kernels, memory } of this.arenas)
+        await inSteps(initializeArena(plan, kernels, memory));
+    } finally {
+      resolve();
+    }
   }
 
   /** Bytes of all arenas, and those of operator state. */

@@ -89,7 +89,7 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
     ...run,
     shares: run.shares.map(({ outputs, warmUpRows }) => ({ factors: namesOf(call, outputs), warmUpRows })),
   };
-  const { params = {}, paramsByTime, blockRows, kernel, keepInfinite = false } = options;
+  const { params = {}, paramsByTime, restarts = null, blockRows, kernel, keepInfinite = false } = options;
   const jobCall: JobCall = {
     program: packProgram(program),
     params,
@@ -97,6 +97,7 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
       paramsByTime === undefined
         ? null
         : { name: basename(paramsByTime), bytes: await readFile(paramsByTime) },
+    restarts,
     blockRows: blockRows ?? null,
     kernel: kernel ?? null,
     costs,
