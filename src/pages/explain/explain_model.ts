@@ -1,7 +1,7 @@
 import { finalDag, type Program, writtenDag } from "../../compile.ts";
-import { firstLabels, labelsAfter, printDifference } from "../../dag/difference.ts";
+import { printChanges } from "../../dag/difference.ts";
 import { SHARING } from "../../dag/passes/order.ts";
-import { conditionText, countCalls, countUnsharedCalls, printDag } from "../../dag/print.ts";
+import { conditionText, countCalls, countUnsharedCalls } from "../../dag/print.ts";
 import { criticalPath, nodeText } from "../../plan/critical_path.ts";
 import { columnsOfOutputs } from "../../plan/divide_outputs.ts";
 import { formPlan } from "../../plan/form.ts";
@@ -124,14 +124,7 @@ function sharedBoxes(boxes: readonly Box[]): SharedBox[] {
   return shared.sort((a, b) => b.savedNs - a.savedNs || a.box - b.box);
 }
 
-function stagesOf([first, ...others]: Program["stages"]): StageData[] {
-  const { name, dag } = first!;
-  let before = firstLabels(dag);
-  const rest = others.map((stage) => {
-    const after = labelsAfter(before, stage.dag);
-    const lines = printDifference(before, after);
-    before = after;
-    return { name: stage.name, tasks: countCalls(stage.dag), lines };
-  });
-  return [{ name, tasks: countCalls(dag), lines: printDag(dag).split("\n") }, ...rest];
+function stagesOf(stages: Program["stages"]): StageData[] {
+  const changes = printChanges(stages.map(({ dag }) => dag));
+  return stages.map(({ name, dag }, i) => ({ name, tasks: countCalls(dag), lines: changes[i]! }));
 }
