@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { apiPage } from "./api_page.ts";
 import { dialectsPage } from "./dialects_page.ts";
 import { errorsPage } from "./errors_page.ts";
 import { languagePage } from "./language_page.ts";
@@ -15,7 +14,6 @@ export async function generatedPages(): Promise<Map<string, string>> {
     ["null_causes.md", nullCausesPage()],
     ["dialects.md", await dialectsPage()],
     ["errors.md", errorsPage()],
-    ["api.md", apiPage()],
   ]);
   for (const { name, svg } of railroadDiagrams()) pages.set(`railroad/${name}.svg`, svg);
   return pages;

@@ -93,25 +93,6 @@ export const RESOURCES: readonly ErrorEntry[] = [
     },
   },
   {
-    code: "E407",
-    class: "resource",
-    title: "A table that has been overwritten",
-    happened: "A table of a push is read after the next push, which uses its memory again.",
-    toDo: "Read a table before the next push, or push with copy: true.",
-    example: {
-      program: [
-        'const session = await engine.open(program, { symbols: ["A"] });',
-        "const { table } = await session.push({ time: 1, fields: { close: [10] } });",
-        "for (const time of [2, 3]) await session.push({ time, fields: { close: [11] } });",
-        'table.getChild("a").get(0)',
-      ],
-      shows: [
-        "E407 the table's memory has been used again for a later row",
-        "  read a table before the next push, or push with copy: true",
-      ],
-    },
-  },
-  {
     code: "E410",
     class: "resource",
     title: "A plan that was closed",
