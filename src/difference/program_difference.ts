@@ -23,7 +23,7 @@ import {
 /** What of two programs is compared, and the options of the call that computes both. */
 export interface DiffOptions
   extends ParamOptions,
-    Pick<EvaluateOptions, "select" | "from" | "to" | "keepInfinite" | "signal" | "onProgress"> {
+    Pick<EvaluateOptions, "select" | "from" | "to" | "restarts" | "keepInfinite" | "signal" | "onProgress"> {
   /** As of `diffResults`. Default 0: bits are compared. */
   readonly tolerance?: number;
 }

@@ -21,7 +21,7 @@ import { placeOf } from "./written_place.ts";
 /** The options of the call whose nulls are counted. */
 export interface NullsOptions
   extends ParamOptions,
-    Pick<EvaluateOptions, "select" | "from" | "to" | "keepInfinite" | "signal" | "onProgress"> {}
+    Pick<EvaluateOptions, "select" | "from" | "to" | "restarts" | "keepInfinite" | "signal" | "onProgress"> {}
 
 const { blockRows: _blockRows, priority: _priority, kernel: _kernel, ...options } = EVALUATE_OPTIONS;
 export const NULLS_OPTIONS: OptionKinds<NullsOptions> = options;
@@ -44,7 +44,7 @@ export async function countNulls(
   source: PanelSource,
   options: NullsOptions,
 ): Promise<NullReport> {
-  const { select, params = {}, paramsByTime, signal, onProgress } = options;
+  const { select, params = {}, paramsByTime, restarts, signal, onProgress } = options;
   checkSelect(program, select);
   const traced = traceProgram(program, select);
   const range = await rowRange(source.time, options);
@@ -56,6 +56,7 @@ export async function countNulls(
   const call = {
     params,
     ...(paramsByTime !== undefined && { paramsByTime }),
+    ...(restarts && { restarts }),
     ...(signal && { signal }),
     ...(onProgress && { onProgress }),
     blockRows,
@@ -65,6 +66,7 @@ export async function countNulls(
   let [cellCount, firstRow] = [0, 0];
   for await (const block of tracedBlocks(host, registry, traced, part, call)) {
     origins ??= new NullOrigins(traced.tasks, source.laneCount, blockRows);
+    if (block.isStart) origins.restart();
     origins.take(block);
     const sets = callParams.setsAt(block.results.times);
     const isWanted = (condition: number | null, row: number) => callParams.isWanted(condition, [sets[row]!]);
