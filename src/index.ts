@@ -24,6 +24,7 @@ export {
   type RowRange,
 } from "./data/panel/panel_source.ts";
 export { openPanelSource, type PanelSourceOptions } from "./data/source/open_panel_source.ts";
+export { type BarColumns, type BarRows, type GivenBars, panelFrom } from "./data/source/panel_from.ts";
 export { type ReadPanelOptions, readPanel } from "./data/source/read_panel.ts";
 export { openResultWriter, type ResultWriter } from "./data/write/result_writer.ts";
 export { writeTable } from "./data/write/write_table.ts";
