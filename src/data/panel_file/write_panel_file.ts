@@ -11,7 +11,7 @@ import {
   type PanelSource,
   rowsOf,
 } from "../panel/panel_source.ts";
-import { PartsWriter } from "../write/arrow_sink.ts";
+import { FileParts } from "../write/arrow_encoders.ts";
 
 /** A record batch takes at most this, or one row. */
 const BATCH_BYTES = 8 * 2 ** 20;
@@ -70,7 +70,7 @@ async function writeBatches(
   const counts = { rows: rows.end - rows.first, lanes: laneCount, batchRows: blockRows };
   const metadata = new Map(Object.entries(counts).map(([name, count]) => [name, String(count)]));
   const schema = new Schema(panelFileColumns(fields, groups), metadata);
-  const writer = new PartsWriter();
+  const writer = new FileParts();
   writer.reset(undefined, schema);
   const hash = createHash("sha256");
   let bytes = 0;

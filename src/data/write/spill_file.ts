@@ -7,7 +7,7 @@ import { isSystemError } from "../../files/system_error.ts";
 import { writeFully } from "../../files/write_fully.ts";
 import { encodeSchemaMessage } from "../arrow/arrow_file.ts";
 import { spillFailed } from "../errors.ts";
-import { PartsWriter } from "./arrow_sink.ts";
+import { FileParts } from "./arrow_encoders.ts";
 
 /** Position of a column in its file, in bytes. */
 export interface SpilledColumn {
@@ -23,7 +23,7 @@ const SCHEMA_MESSAGE = encodeSchemaMessage(SCHEMA);
 
 export class SpillFile {
   readonly #handle: FileHandle;
-  readonly #writer: PartsWriter;
+  readonly #writer: FileParts;
   #byteCount = 0;
   /** Columns are written one after the other. */
   #lastWrite: Promise<unknown> = Promise.resolve();
@@ -47,7 +47,7 @@ export class SpillFile {
 
   static async #start(handle: FileHandle): Promise<SpillFile> {
     try {
-      const writer = new PartsWriter();
+      const writer = new FileParts();
       writer.reset(undefined, SCHEMA);
       const file = new SpillFile(handle, writer);
       await file.#writeParts();
@@ -58,7 +58,7 @@ export class SpillFile {
     }
   }
 
-  private constructor(handle: FileHandle, writer: PartsWriter) {
+  private constructor(handle: FileHandle, writer: FileParts) {
     this.#handle = handle;
     this.#writer = writer;
   }
