@@ -1,5 +1,5 @@
 /** Parquet files byte by byte: types that DuckDB reads and does not write (https://parquet.apache.org/docs/file-format/). */
-import { binary, bool, i32, i64, list, struct, type ThriftValue } from "../../src/data/parquet/thrift.ts";
+import { binary, bool, i32, i64, list, struct, type ThriftValue } from "../../src/data/encoders/thrift.ts";
 
 export const PHYSICAL = {
   boolean: 0,

@@ -2,7 +2,7 @@ import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Database, openDatabase } from "../../data/duckdb/database.ts";
-import { parquetRowCount } from "../../data/parquet/parquet_rows.ts";
+import { parquetRowCounts } from "../../data/read/parquet_source.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { isSystemError } from "../../files/system_error.ts";
 import { datasetDiffers, datasetInUse, datasetTaken, storeFailed } from "../protocol/errors.ts";
@@ -100,7 +100,7 @@ export class DatasetFolder {
     const size = (await stat(path).catch(() => null))?.size;
     if (size === undefined) throw datasetDiffers(this.#path, `${name} is missing`);
     if (size !== bytes) throw datasetDiffers(this.#path, `${name} has ${size} of ${bytes} bytes`);
-    const found = await parquetRowCount(database, path);
+    const [found] = await parquetRowCounts(database, [path]).catch(() => [null]);
     if (found !== rows) throw datasetDiffers(this.#path, `${name} has ${found} of ${rows} rows`);
   }
 

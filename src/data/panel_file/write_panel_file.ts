@@ -4,6 +4,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { Field, Float64, Int32, makeData, RecordBatch, Schema, Struct, Uint8 } from "apache-arrow";
 import { writeFully } from "../../files/write_fully.ts";
 import type { GroupColumn } from "../../panel.ts";
+import { FileParts } from "../encoders/arrow_encoders.ts";
 import {
   type BlockRequest,
   columnOf,
@@ -11,7 +12,6 @@ import {
   type PanelSource,
   rowsOf,
 } from "../panel/panel_source.ts";
-import { FileParts } from "../write/arrow_encoders.ts";
 
 /** A record batch takes at most this, or one row. */
 const BATCH_BYTES = 8 * 2 ** 20;

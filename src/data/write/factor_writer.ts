@@ -7,7 +7,9 @@ import {
 } from "../factors/factor_batches.ts";
 import { OutputFile } from "./output_file.ts";
 import type { OutputFormat } from "./output_format.ts";
-import type { TableOutput } from "./table_output.ts";
+
+/** Where batches go: a file or a stream. */
+export type TableOutput = Pick<OutputFile, "write" | "commit" | "abort">;
 
 export interface FactorWriter {
   /** Adds the next rows; the block must not change until the promise resolves. One call at a time. */

@@ -4,13 +4,12 @@ import type { RecordBatch, Schema } from "apache-arrow";
 import { type PendingFile, pendingFile } from "../../files/pending_file.ts";
 import { writeFully } from "../../files/write_fully.ts";
 import { writing } from "../../files/writing.ts";
-import { ParquetEncoder } from "../parquet/parquet_encoder.ts";
-import { arrowFileEncoder } from "./arrow_encoders.ts";
+import { arrowFileEncoder } from "../encoders/arrow_encoders.ts";
+import { ParquetEncoder } from "../encoders/parquet_encoder.ts";
+import type { TableEncoder } from "../encoders/table_encoder.ts";
+import { csvEncoder, gzippedCsvEncoder } from "../encoders/text_encoder.ts";
 import { writerMisused } from "./output_errors.ts";
 import { checkNamesDiffer, checkOutputPath, type OutputFormat } from "./output_format.ts";
-import type { TableEncoder } from "./table_encoder.ts";
-import type { TableOutput } from "./table_output.ts";
-import { csvEncoder, gzippedCsvEncoder } from "./text_encoder.ts";
 
 const ENCODERS: Readonly<Record<OutputFormat, (schema: Schema) => TableEncoder>> = {
   arrow: arrowFileEncoder,
@@ -22,14 +21,17 @@ const ENCODERS: Readonly<Record<OutputFormat, (schema: Schema) => TableEncoder>>
 /** Parts are written together from this size on: pages of Parquet are small. */
 const WRITE_BYTES = 2 ** 20;
 
+type OnWritten = (batch: RecordBatch) => void;
+
 /** Gets its name when it is complete. A failure leaves no file. */
-export class OutputFile implements TableOutput {
+export class OutputFile {
   readonly #path: string;
   readonly #format: OutputFormat;
   readonly #file: PendingFile;
   #encoder: TableEncoder | null = null;
   #handle: FileHandle | null = null;
-  /** Resolves when the batches so far are written. One is encoded while the next is made. */
+  readonly #gathered: { readonly batch: RecordBatch; readonly onWritten: OnWritten | undefined }[] = [];
+  /** Resolves when the batches before these are written. They are encoded while the next ones are made. */
   #written: Promise<void> = Promise.resolve();
   #isOpen = true;
 
@@ -62,13 +64,12 @@ export class OutputFile implements TableOutput {
   /** Adds batches of the columns it has begun with. @throws ResourceError E442, and what making a batch throws. */
   async write(
     batches: Iterable<RecordBatch> | AsyncIterable<RecordBatch>,
-    onWritten?: (batch: RecordBatch) => void,
+    onWritten?: OnWritten,
   ): Promise<void> {
     await this.#orAbort(async () => {
       for await (const batch of batches) {
-        await this.#written;
-        this.#written = this.#append(this.#encoder!.encode(batch)).then(() => onWritten?.(batch));
-        this.#written.catch(() => {}); // it is awaited later
+        this.#gathered.push({ batch, onWritten });
+        if (this.#gathered.length === this.#encoder!.batchCount) await this.#encodeGathered();
       }
     });
   }
@@ -76,6 +77,7 @@ export class OutputFile implements TableOutput {
   /** Writes the end and gives the file its name. @throws ResourceError E442. */
   async commit(schema: Schema): Promise<void> {
     await this.#orAbort(async () => {
+      await this.#encodeGathered();
       await this.#written;
       await this.#append(this.#encoder!.finish(schema));
       await this.#handle!.close();
@@ -91,6 +93,17 @@ export class OutputFile implements TableOutput {
     await this.#written.catch(() => {});
     await this.#handle?.close();
     await this.#file.abort();
+  }
+
+  /** Starts to write the gathered batches once those before are written. */
+  async #encodeGathered(): Promise<void> {
+    const gathered = this.#gathered.splice(0);
+    await this.#written;
+    const parts = this.#encoder!.encode(gathered.map(({ batch }) => batch));
+    this.#written = this.#append(parts).then(() => {
+      for (const { batch, onWritten } of gathered) onWritten?.(batch);
+    });
+    this.#written.catch(() => {}); // it is awaited later
   }
 
   async #append(parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<void> {

@@ -6,8 +6,8 @@ import { Field, Float64, makeData, RecordBatch, RecordBatchReader, Schema, Struc
 import { isSystemError } from "../../files/system_error.ts";
 import { writeFully } from "../../files/write_fully.ts";
 import { encodeSchemaMessage } from "../arrow/arrow_file.ts";
+import { FileParts } from "../encoders/arrow_encoders.ts";
 import { spillFailed } from "../errors.ts";
-import { FileParts } from "./arrow_encoders.ts";
 
 /** Position of a column in its file, in bytes. */
 export interface SpilledColumn {

@@ -1,13 +1,12 @@
 /** Writes a result to a stream, such as stdout, as it comes. */
 import type { Writable } from "node:stream";
 import type { RecordBatch, Schema } from "apache-arrow";
+import { arrowStreamEncoder } from "../encoders/arrow_encoders.ts";
+import type { TableEncoder } from "../encoders/table_encoder.ts";
+import { csvEncoder, jsonLinesEncoder } from "../encoders/text_encoder.ts";
 import { FactorBatches, type OutputColumns, type OutputOptions } from "../factors/factor_batches.ts";
-import { arrowStreamEncoder } from "./arrow_encoders.ts";
-import { BatchWriter, type FactorWriter } from "./factor_writer.ts";
+import { BatchWriter, type FactorWriter, type TableOutput } from "./factor_writer.ts";
 import type { StreamFormat } from "./stream_formats.ts";
-import type { TableEncoder } from "./table_encoder.ts";
-import type { TableOutput } from "./table_output.ts";
-import { csvEncoder, jsonLinesEncoder } from "./text_encoder.ts";
 
 const ENCODERS: Readonly<Record<StreamFormat, (schema: Schema) => TableEncoder>> = {
   arrow: arrowStreamEncoder,
@@ -50,7 +49,7 @@ class StreamOutput implements TableOutput {
     if (!this.#hasBegun) await this.#send(this.#encoder.begin());
     this.#hasBegun = true;
     for await (const batch of batches) {
-      await this.#send(this.#encoder.encode(batch));
+      await this.#send(this.#encoder.encode([batch]));
       onWritten?.(batch);
     }
   }

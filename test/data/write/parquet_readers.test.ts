@@ -67,8 +67,8 @@ function batchesOf(): Table {
   );
 }
 
-const bits = (value: number | null) =>
-  value === null ? null : new BigInt64Array(Float64Array.of(value).buffer)[0]!;
+const bits = (value: unknown) =>
+  value === null ? null : new BigInt64Array(Float64Array.of(value as number).buffer)[0]!;
 let path: string;
 beforeAll(async () => {
   path = scratchPath("read.parquet");

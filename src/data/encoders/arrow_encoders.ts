@@ -45,6 +45,7 @@ class StreamParts extends RecordBatchStreamWriter {
 }
 
 class ArrowEncoder implements TableEncoder {
+  readonly batchCount = 1;
   readonly #writer: FileParts | StreamParts;
 
   constructor(writer: FileParts | StreamParts, schema: Schema) {
@@ -56,8 +57,8 @@ class ArrowEncoder implements TableEncoder {
     return this.#writer.takeParts();
   }
 
-  encode(batch: RecordBatch): Uint8Array[] {
-    this.#writer.write(batch);
+  encode(batches: readonly RecordBatch[]): Uint8Array[] {
+    for (const batch of batches) this.#writer.write(batch);
     return this.#writer.takeParts();
   }
 

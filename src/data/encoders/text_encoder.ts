@@ -53,6 +53,7 @@ function numberText(value: number): string {
 const CHUNK_ROWS = 1024;
 
 class TextEncoder implements TableEncoder {
+  readonly batchCount = 1;
   readonly #style: TextStyle;
   readonly #columns: readonly TableColumn[];
   readonly #names: readonly string[];
@@ -68,7 +69,11 @@ class TextEncoder implements TableEncoder {
     return header === "" ? [] : [Buffer.from(header)];
   }
 
-  *encode({ numRows, data }: RecordBatch): Generator<Uint8Array> {
+  *encode(batches: readonly RecordBatch[]): Generator<Uint8Array> {
+    for (const batch of batches) yield* this.#lines(batch);
+  }
+
+  *#lines({ numRows, data }: RecordBatch): Generator<Uint8Array> {
     const { end } = this.#style;
     const before = this.#style.before(this.#names);
     const cells = this.#columns.map((column, index) => cellTexts(column, data.children[index]!, this.#style));
@@ -92,9 +97,9 @@ function cellTexts(column: TableColumn, data: Data, style: TextStyle): (row: num
   const cells = column.valuesOf(data);
   const { kind, time } = column;
   const { values, labels } = cells;
-  if (kind === "text") {
+  if (labels !== null) {
     const texts = labels.map((label) => style.text(label));
-    return (row) => texts[values[row] as number] ?? style.null;
+    return (row) => (isNullAt(cells, row) ? style.null : texts[values[row] as number]!);
   }
   if (kind === "double") {
     return (row) => {
@@ -108,6 +113,7 @@ function cellTexts(column: TableColumn, data: Data, style: TextStyle): (row: num
 
 /** The bytes of another encoder, gzipped. */
 class GzipEncoder implements TableEncoder {
+  readonly batchCount = 1;
   readonly #encoder: TableEncoder;
   readonly #gzip = createGzip();
   readonly #parts: Uint8Array[] = [];
@@ -122,8 +128,8 @@ class GzipEncoder implements TableEncoder {
     return [];
   }
 
-  async *encode(batch: RecordBatch): AsyncGenerator<Uint8Array> {
-    for await (const part of this.#encoder.encode(batch)) {
+  async *encode(batches: readonly RecordBatch[]): AsyncGenerator<Uint8Array> {
+    for await (const part of this.#encoder.encode(batches)) {
       await new Promise((resolve) => this.#gzip.write(part, resolve));
       yield* this.#parts.splice(0);
     }
