@@ -12,8 +12,8 @@ import type { CostModel } from "../plan/cost_model.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import { inSteps } from "../steps.ts";
-import { type FitSpec, type FittedPlan, fitPlan } from "./arenas/fit_plan.ts";
 import { suppressUnhandled } from "./awaiting.ts";
+import { type FitSpec, type FittedPlan, fitPlan } from "./fit_plan.ts";
 import type { MemoryBudget } from "./memory/memory_budget.ts";
 
 /** Threads and memory of an engine, shared by its evaluations. */
@@ -34,7 +34,7 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> extends FitSpec {
   /** Whose parts go first where calls overlap (`ExecutorPool.nextCall`). Default: after all others. */
   readonly order?: CallOrder | undefined;
   /** Whether it waits for room until other calls have ended. Default true. */
-  readonly waits?: boolean;
+  readonly waits?: boolean | undefined;
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
   /** Allocates results and missing input columns, by block size. */

@@ -1,8 +1,8 @@
 import type { PanelBlock, PanelSource } from "../data/panel/panel_source.ts";
 import { type PanelPart, partOfSource } from "../data/panel/part_of_source.ts";
-import { BLOCK_ROWS_BEST } from "../evaluation/arenas/block_rows.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
+import { BLOCK_ROWS_BEST } from "../evaluation/fit_plan.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import type { Registry } from "../operator/registry.ts";
 import { NullOrigins } from "./null_origins.ts";
@@ -45,11 +45,11 @@ export async function* tracedBlocks(
       }
     },
   };
-  const readerBytes = { origins: NullOrigins.bytesOf(tasks, size) };
+  const reader = () => ({ bytes: { origins: NullOrigins.bytesOf(tasks, size) } });
   const stream = await FactorStream.open(host, registry, program, noting, {
     ...options,
     blockRows,
-    readerBytes,
+    reader,
   });
   try {
     const origins = new NullOrigins(tasks, size, stream.restartRows);

@@ -4,7 +4,7 @@ import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { type EvaluateOptions, PARAM_OPTIONS } from "../evaluation/options.ts";
-import { RESTARTS, restartRowsOf } from "../evaluation/restarts.ts";
+import { RESTARTS, RestartFinder } from "../evaluation/restarts.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -131,7 +131,7 @@ async function explainRows(
   const traced = traceProgram(program, [factor]);
   const root = traced.roots.get(factor)!;
   const reach = reachOf(traced.tasks, root, traced.universe);
-  const restartRows = await restartRowsOf(source.time, range.end, options);
+  const restartRows = (await RestartFinder.of(source.time, range.end, options))?.rows ?? [];
   const startOf = (row: number) => restartRows.findLast((restart) => restart <= row) ?? 0;
   const rows = { first: Math.max(startOf(range.first), range.first - reach.rowsAgo), end: range.end };
   let origins: NullOrigins | null = null;

@@ -41,7 +41,7 @@ export function registerArrowScan(
     parameterCount = 0,
     nulls = "nan",
   }: {
-    readonly dictionaries?: ReadonlyMap<number, Vector>;
+    readonly dictionaries?: ReadonlyMap<number, Vector> | undefined;
     readonly parameterCount?: number;
     readonly nulls?: NullNumbers;
   } = {},

@@ -1,4 +1,4 @@
-import type { Plan } from "../../plan/plan.ts";
+import type { Plan } from "./plan.ts";
 
 /**
  * Divides the outputs of a plan that is too large for one memory into groups, each a plan by itself. What several groups
@@ -59,7 +59,7 @@ function mostShared(
 }
 
 /** For each output the columns that it depends on, its own included. */
-function columnsOfOutputs({ tasks, columns, outputs }: Plan): number[][] {
+export function columnsOfOutputs({ tasks, columns, outputs }: Plan): number[][] {
   const seenFor = new Int32Array(tasks.length).fill(-1);
   return outputs.map(({ column }, output) => {
     const found = new Set<number>();
