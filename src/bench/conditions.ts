@@ -1,4 +1,5 @@
 import { compile, finalDag } from "../compile.ts";
+import type { Dag } from "../dag/dag.ts";
 import { InternalError } from "../errors.ts";
 import type { EngineHost, Evaluation } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
@@ -90,35 +91,22 @@ class OpenProgram {
   readonly #rowCount: number;
 
   static async open(host: EngineHost, panel: Panel): Promise<OpenProgram> {
-    const fields = [...panel.fields.keys()];
-    const program = compile(conditionalText(), {
-      file: "conditions",
-      fields,
-      groups: [...panel.groups.keys()],
-    });
+    const names = { fields: [...panel.fields.keys()], groups: [...panel.groups.keys()] };
+    const program = compile(conditionalText(), { file: "conditions", ...names });
     const dag = finalDag(program);
-    const { operators, disabledPasses } = program;
-    const opened = await openDag(host, dag, panel, {
-      blockRows: 1,
-      keepsResults: true,
-      operators,
-      disabledPasses,
-    });
-    return new OpenProgram(
-      opened,
-      dag.outputs.map(({ condition }) => condition!),
-      panel.rowCount,
-    );
+    const { disabledPasses } = program;
+    const opened = await openDag(host, dag, panel, { blockRows: 1, keepsResults: true, disabledPasses });
+    return new OpenProgram(opened, dag, panel.rowCount);
   }
 
   private constructor(
     { evaluation, lookbackRows }: Pick<OpenedFormulas, "evaluation" | "lookbackRows">,
-    conditions: readonly number[],
+    { outputs }: Dag,
     rowCount: number,
   ) {
     this.evaluation = evaluation;
     this.lookbackRows = lookbackRows;
-    this.conditions = conditions;
+    this.conditions = outputs.map(({ condition }) => condition!);
     this.#rowCount = rowCount;
   }
 

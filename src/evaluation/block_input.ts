@@ -1,5 +1,6 @@
+import type { CallParams } from "../call_params.ts";
 import { HAS_ROW } from "../dag/row_members.ts";
-import { type PanelBlock, type PanelSource, panelOf, type RowRange } from "../data/panel/panel_source.ts";
+import { type PanelBlock, type PanelSource, panelOf } from "../data/panel/panel_source.ts";
 import type { Panel } from "../panel.ts";
 import type { PlanBuffers } from "./evaluation.ts";
 import { fillHasRow } from "./has_row.ts";
@@ -39,9 +40,9 @@ export class PanelInput implements BlockInput {
   }
 
   constructor(panel: Panel, call: PreparedCall) {
-    const rowCount = call.range.end;
-    const params = paramColumns(call, rowCount);
-    fillParams(params, call, { first: 0, end: rowCount }, 0);
+    const times = panel.time.values.subarray(0, call.range.end);
+    const params = paramColumns(call, times.length);
+    fillParams(params, call.params, times, 0);
     this.buffers = { ...columnsOfPanel(panel, call.read), params };
   }
 
@@ -81,13 +82,15 @@ export function paramColumns({ params, read }: PreparedCall, rowCount: number): 
   );
 }
 
-/** Fills columns of params with the values of panel rows `[first, end)`, from this row of the columns on. */
+/** Fills columns of params with the values at these times, from this row of the columns on. */
 export function fillParams(
-  values: PlanBuffers["params"],
-  { params, sets }: PreparedCall,
-  { first, end }: RowRange,
+  columns: PlanBuffers["params"],
+  params: CallParams,
+  times: BigInt64Array,
   row: number,
 ): void {
-  for (const [name, column] of Object.entries(values))
-    if (typeof column !== "number") params.fillNumeric(name, sets.subarray(first, end), column.subarray(row));
+  if (!params.changeOverTime) return;
+  const sets = params.setsAt(times);
+  for (const [name, column] of Object.entries(columns))
+    if (typeof column !== "number") params.fillNumeric(name, sets, column.subarray(row));
 }

@@ -6,10 +6,10 @@ import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import { Pauses } from "../steps.ts";
-import { BLOCK_ROWS_BEST } from "./arenas/block_rows.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
 import { type BlockInput, PanelInput, type PlacedBlock } from "./block_input.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
+import { BLOCK_ROWS_BEST } from "./fit_plan.ts";
 import { broughtFields } from "./has_row.ts";
 import type { MemoryBudget } from "./memory/memory_budget.ts";
 import type { MemoryNeed } from "./memory/memory_need.ts";
@@ -34,9 +34,12 @@ export interface OrderedCall extends PreparedCall {
 /** What a stream needs of a program. */
 type StreamProgram = Pick<EvaluableProgram, "operators" | "disabledPasses">;
 
-/** Panel rows `[first, end)`, computed from `start` on: `start <= first <= end`, and `end` not behind that of the call. */
+/**
+ * Panel rows `[first, end)`, computed from `start` on: `start <= first <= end`, and `end` not behind that of the call. Null:
+ * they follow the rows before.
+ */
 export interface RowsWithHistory extends RowRange {
-  readonly start: number;
+  readonly start: number | null;
 }
 
 interface StreamBuffers extends PlanBuffers {
@@ -120,34 +123,42 @@ export class FactorStream {
     return this.#call.range;
   }
 
+  /** Rows at which history begins again. */
+  get restartRows(): readonly number[] {
+    return this.#call.restarts?.rows ?? [];
+  }
+
   /**
    * Runs the source's rows and yields those of the range, as views of buffers that the next block overwrites.
    *
    * @param closes closes everything that was opened, however it ends; else the caller closes the stream. Default true
    */
   blocks(closes = true): AsyncGenerator<FactorBlock, void, void> {
-    return this.#blocksOf({ start: 0, ...this.range }, true, closes);
+    return this.#blocksOf({ start: 0, ...this.range }, this.#options.signal, true, closes);
   }
 
   /**
-   * The same for some rows, as if there were none before `start`. Closes nothing: other rows may follow, one call after the
-   * other. Where it fails or is aborted, the caller closes the stream.
+   * The same for some rows, as if there were none before `start`, or after those before. Closes nothing: other rows may
+   * follow, one call after the other. Where it fails or is aborted, the caller closes the stream.
+   *
+   * @param signal ends these rows; default: that of the options
    */
-  rows(wanted: RowsWithHistory): AsyncGenerator<FactorBlock, void, void> {
-    return this.#blocksOf(wanted, false, false);
+  rows(wanted: RowsWithHistory, signal = this.#options.signal): AsyncGenerator<FactorBlock, void, void> {
+    return this.#blocksOf(wanted, signal, false, false);
   }
 
   async *#blocksOf(
     { start, first, end }: RowsWithHistory,
+    signal: AbortSignal | undefined,
     isWhole: boolean,
     closes: boolean,
   ): AsyncGenerator<FactorBlock, void, void> {
     if (first === end && !isWhole) return;
     const { read: columns } = this.#call;
     const [fields, groups] = [broughtFields(columns.fields), columns.groups];
-    const { signal, onProgress } = this.#options;
+    const { onProgress } = this.#options;
     const blockRows = this.#blockRows;
-    const rows = isWhole ? undefined : { first: start, end };
+    const rows = isWhole ? undefined : { first: start ?? first, end };
     const read = this.#source.blocks({ fields, groups, blockRows, rows, signal })[Symbol.asyncIterator]();
     const readNext = () => suppressUnhandled(this.#budget.whileBusy(() => read.next()));
     const underWay: { readonly block: PlacedBlock; readonly running: Promise<void> }[] = [];
@@ -156,20 +167,21 @@ export class FactorStream {
     if (isWhole) signal?.addEventListener("abort", close);
     try {
       let reading: Promise<IteratorResult<PanelBlock>> | null = readNext();
-      await this.#startAt(start);
+      await this.#startAt(start, first);
       for (;;) {
         const oldest = underWay[0];
         // Blocks overlap: a block's space is reused once its results have been read.
         const hasRoom = underWay.length < this.#spaces;
         if (reading && hasRoom && (!oldest || (await settlesBefore(reading, oldest.running)))) {
           const block = this.#place(await reading);
-          if (block) underWay.push({ block, running: suppressUnhandled(this.#run(block)) });
+          if (block) underWay.push({ block, running: suppressUnhandled(this.#run(block, signal)) });
           const isLast: boolean = !block || block.firstRow + block.rowCount >= end;
           reading = isLast ? null : readNext();
         } else if (oldest) {
           await oldest.running;
           underWay.shift();
-          if (isWhole) onProgress?.(Math.min(end, oldest.block.firstRow + oldest.block.rowCount), end);
+          const doneRow = oldest.block.firstRow + oldest.block.rowCount;
+          onProgress?.(Math.min(end, doneRow), this.range.end);
           const results = this.#results(oldest.block, { first, end });
           if (results) yield results;
         } else return;
@@ -181,11 +193,32 @@ export class FactorStream {
     }
   }
 
-  /** The row of the next block, without any history. */
-  async #startAt(row: number): Promise<void> {
-    if (this.#hasBegun) await this.evaluation?.restart();
+  /** The row of the next block, without any history or after that of before. */
+  async #startAt(start: number | null, first: number): Promise<void> {
+    if (this.#hasBegun && start !== null) await this.evaluation?.restart();
     this.#hasBegun = true;
-    this.#nextRow = row;
+    this.#nextRow = start ?? first;
+    if (start !== null) this.#call.restarts?.beginAt(start);
+  }
+
+  /** What `restoreState` needs to go on after the rows that were read to their end: views of memory that later rows change. */
+  saveState(): Uint8Array[] {
+    const stretch = new Float64Array([this.#call.restarts?.last ?? Number.NaN]);
+    return [new Uint8Array(stretch.buffer), ...(this.evaluation?.openPlan.checkpointPieces() ?? [])];
+  }
+
+  /**
+   * Goes on where another stream of the same program, options and symbols was when it saved its state: with `rows` that
+   * start nowhere.
+   *
+   * @throws DataError E351 for damaged bytes, E352 for those of another program; nothing has changed then.
+   */
+  restoreState(state: Uint8Array): void {
+    const header = Float64Array.BYTES_PER_ELEMENT;
+    this.evaluation?.openPlan.restore(state.subarray(header));
+    const [stretch = Number.NaN] = new Float64Array(state.slice(0, header).buffer);
+    if (this.#call.restarts) this.#call.restarts.last = Number.isNaN(stretch) ? null : stretch;
+    this.#hasBegun = true;
   }
 
   /** Releases the memory; for a stream whose blocks were not all read. May be called twice. */
@@ -203,11 +236,24 @@ export class FactorStream {
     return this.#input.place(block, firstRow, space * this.#blockRows);
   }
 
-  async #run({ firstRow, inputRow, outputRow, rowCount }: PlacedBlock): Promise<void> {
-    const { signal } = this.#options;
-    const conditions = this.#graph.conditionsIn(firstRow, rowCount);
-    if (this.evaluation) await this.evaluation.run({ rowCount, inputRow, outputRow }, signal, conditions);
-    else signal?.throwIfAborted();
+  /** Runs the rows of a block, those from a restart on as if none came before. */
+  async #run(
+    { inputRow, outputRow, rowCount, times }: PlacedBlock,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
+    signal?.throwIfAborted();
+    if (!this.evaluation) return;
+    const starts = this.#call.restarts?.starts(times) ?? [];
+    const running: Promise<void>[] = [];
+    for (let row = 0; row < rowCount; ) {
+      if (starts.includes(row)) running.push(this.evaluation.restart());
+      const end = starts.find((start) => start > row) ?? rowCount;
+      const rows = { rowCount: end - row, inputRow: inputRow + row, outputRow: outputRow + row };
+      const conditions = this.#graph.conditionsIn(times.subarray(row, end));
+      running.push(this.evaluation.run(rows, signal, conditions));
+      row = end;
+    }
+    await Promise.all(running);
   }
 
   /** The rows of a block within the range; null if there are none. */
@@ -215,12 +261,12 @@ export class FactorStream {
     { firstRow, rowCount, outputRow, times, present }: PlacedBlock,
     range: RowRange,
   ): FactorBlock | null {
-    const { params, sets } = this.#call;
+    const { params } = this.#call;
     const { laneCount } = this.#source;
     const first = Math.max(0, range.first - firstRow);
     const end = Math.min(rowCount, range.end - firstRow);
     if (first >= end) return null;
-    const setsOfRows = sets.subarray(firstRow + first, firstRow + end);
+    const setsOfRows = params.setsAt(times.subarray(first, end));
     const columns = this.wanted.factors.map(({ name, condition, output }) => {
       const column = output === null ? null : this.evaluation?.buffers.results[output];
       if (!column) return [name, null] as const;

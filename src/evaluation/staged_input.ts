@@ -50,9 +50,9 @@ export class StagedInput implements BlockInput {
     for (const [name, { codes }] of this.#groups) {
       copyCodes(block.groups.get(name)!, codes.subarray(cell, cell + cellCount), this.#laneCount);
     }
-    fillParams(this.#params, this.#call, { first: firstRow, end: firstRow + rowCount }, row);
     const times = this.#times.subarray(row, row + rowCount);
     times.set(block.times.subarray(0, rowCount));
+    fillParams(this.#params, this.#call.params, times, row);
     const present = this.#present.subarray(cell, cell + cellCount);
     present.set(block.present.subarray(0, cellCount));
     return { firstRow, rowCount, inputRow: row, outputRow: row, times, present };

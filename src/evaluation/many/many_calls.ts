@@ -11,6 +11,7 @@ import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import type { OrderedCall } from "../factor_stream.ts";
 import { checkOptions, type EvaluateOptions, OPTIONS_BESIDE_PARAMS } from "../options.ts";
 import type { InputShape } from "../prepared_call.ts";
+import { RestartFinder } from "../restarts.ts";
 import { rowRange } from "../row_range.ts";
 import { checkSelect, columnsRead, type WantedFactors, wantedFactors } from "../wanted_factors.ts";
 
@@ -36,6 +37,7 @@ export interface PreparedInstance extends Instance {
 
 export interface PreparedCalls {
   readonly range: RowRange;
+  readonly restarts: RestartFinder | null;
   /** Among overlapping calls they count as one. */
   readonly order: CallOrder;
   readonly instances: readonly PreparedInstance[];
@@ -64,6 +66,7 @@ export async function prepareCalls(
   options.signal?.throwIfAborted();
   checkSelect(program, options.select);
   const range = await rowRange(input.time, options);
+  const restarts = await RestartFinder.of(input.time, range.end, options);
   const instances: PreparedInstance[] = [];
   for (const [index, call] of calls.entries()) {
     try {
@@ -73,7 +76,7 @@ export async function prepareCalls(
       throw error instanceof UsageError ? ofCall(index, error) : error;
     }
   }
-  return { range, order, instances };
+  return { range, restarts, order, instances };
 }
 
 async function prepareInstance(
@@ -96,12 +99,13 @@ async function prepareInstance(
 export function mergedCall(
   dag: Dag,
   input: InputShape,
-  { range, order }: PreparedCalls,
+  { range, restarts, order }: PreparedCalls,
   [instance]: readonly PreparedInstance[],
 ): OrderedCall {
   const factors = dag.outputs.map((_, output) => ({ name: String(output), condition: null, output }));
   return {
     range,
+    restarts,
     order,
     params: instance!.params,
     sets: new Int32Array(range.end),
