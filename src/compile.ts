@@ -98,7 +98,7 @@ export interface Program {
   readonly written: WrittenProgram;
 }
 
-/** What evaluations read of a program. @internal */
+/** What evaluations read of a program. */
 export type EvaluableProgram = Omit<Program, "written" | "graph">;
 
 /** A program as its author wrote it: spans of the tree are places in the source. */
