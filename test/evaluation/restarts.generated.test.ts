@@ -217,5 +217,6 @@ test.each([
     "E541 restarts at sessions need times of day; the times of the data are each a date (YYYY-MM-DD)",
   ],
 ] as const)("refuses %j", async (restarts, message) => {
-  await expect(RestartFinder.of(restarts as never, { kind: "date" })).rejects.toThrow(message);
+  const time = { name: "date", type: { kind: "date" } as const, values: new BigInt64Array(1) };
+  await expect(RestartFinder.of(time, 1, { restarts: restarts as never })).rejects.toThrow(message);
 });

@@ -125,12 +125,14 @@ async function expectStarts(trial: Trial): Promise<number> {
   });
   const type = { kind: "timestamp", unit: "us", timezone: "UTC" } as const;
   const calendar = { sessions, holidays: new Set<string>() };
-  const tracker = await RestartFinder.of(sessionsOf({ cron: "* * * * *", timezone: zone, calendar }), type);
+  const time = { name: "time", type, values: new BigInt64Array(0) };
+  const restarts = sessionsOf({ cron: "* * * * *", timezone: zone, calendar });
+  const tracker = (await RestartFinder.of(time, 0, { restarts }))!;
   const times = [...walls.keys()];
   const half = random.below(times.length);
   const rows = [times.slice(0, half), times.slice(half)].flatMap((part, index) => {
     const micros = BigInt64Array.from(part, (ms) => BigInt(ms) * 1_000n);
-    return tracker.rowsOf(micros).map((row) => row + index * half);
+    return tracker.starts(micros).map((row) => row + index * half);
   });
   expect(
     rows.map((row) => textOf(times[row]!)),

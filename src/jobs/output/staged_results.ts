@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import type { FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
 import { outputNames } from "../../data/factors/factor_batches.ts";
 import { digestOfRows } from "../../data/job_tables/result_table.ts";
-import { IdleWriters } from "../../data/write/copy_sink.ts";
 import { type FactorWriter, openFactorWriter } from "../../data/write/factor_writer.ts";
 import type { SinkConfig } from "../config/config.ts";
 import { digestOfFile } from "../input/input_files.ts";
@@ -23,7 +22,6 @@ export class StagedResults {
   readonly #kind: SinkConfig["kind"];
   readonly #columns: OutputColumns;
   readonly #pathsOf: (time: bigint) => OutputPaths;
-  readonly #idle = new IdleWriters();
   /** By target, oldest first. */
   readonly #open = new Map<string, { readonly paths: OutputPaths; readonly writer: FactorWriter }>();
 
@@ -54,7 +52,6 @@ export class StagedResults {
   /** Completes all files and flushes them to the disk. */
   async finish(): Promise<void> {
     while (this.#open.size > 0) await this.#closeFirst();
-    this.#idle[Symbol.dispose]();
     for (const folder of new Set(this.outputs.map(({ staged }) => dirname(join(this.#folder, staged)))))
       await syncFolder(folder);
   }
@@ -63,7 +60,6 @@ export class StagedResults {
   async abort(): Promise<void> {
     for (const { writer } of this.#open.values()) await writer.abort();
     this.#open.clear();
-    this.#idle[Symbol.dispose]();
   }
 
   async #writerOf(paths: OutputPaths): Promise<FactorWriter> {
@@ -73,7 +69,7 @@ export class StagedResults {
     const path = join(this.#folder, paths.staged);
     await makeDurableFolder(dirname(path));
     const format = this.#kind === "arrow" ? "arrow" : "parquet";
-    const writer = await openFactorWriter(path, this.#columns, {}, format, this.#idle);
+    const writer = await openFactorWriter(path, this.#columns, {}, format);
     this.#open.set(paths.target, { paths, writer });
     return writer;
   }

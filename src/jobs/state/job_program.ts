@@ -1,30 +1,36 @@
-/** Compiles the formulas of a job for the columns of its input. */
+/** Reads and compiles the formulas of a job for the columns of its input. */
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
-import { builtInRegistry } from "../../../operators/index.ts";
-import type { ParamValue } from "../../ast/param_value.ts";
-import { CallParams, COMMON_SET } from "../../call_params.ts";
-import { compile, type Program } from "../../compile.ts";
-import {
-  type ColumnsRead,
-  columnsRead,
-  type WantedFactors,
-  wantedFactors,
-} from "../../evaluation/wanted_factors.ts";
+import { compile, type EvaluableProgram, type Program, withOperators } from "../../compile.ts";
+import { describeTimeType } from "../../data/time/time_text.ts";
+import { broughtFields } from "../../evaluation/has_row.ts";
+import { joinPrograms } from "../../evaluation/joined_programs.ts";
+import type { EvaluateOptions } from "../../evaluation/options.ts";
+import { prepareCall } from "../../evaluation/prepared_call.ts";
 import { moduleDigest } from "../../operator/operator_digest.ts";
+import type { TimeType } from "../../panel.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
-import type { JobConfig } from "../config/config.ts";
-import { factorTwice, jobChanged, nothingSelected } from "../errors.ts";
+import { type JobConfig, sessionsOf } from "../config/config.ts";
+import { factorTwice, jobChanged, noSessionTimes, nothingSelected } from "../errors.ts";
+import type { FileColumns } from "../input/new_inputs.ts";
+import type { QueryOptions } from "../input/query_inputs.ts";
+import type { JobHistory } from "../journal/history.ts";
 import type { BeginRecord } from "../journal/records.ts";
+import { readJobGroups } from "./job_groups.ts";
 
-/** A compiled formula file: its selected factors, and the columns and params that they read. */
+/** The formula files of a job as one program, with the options of its evaluation. */
 export interface JobProgram {
-  readonly file: string;
-  readonly program: Program;
-  readonly wanted: WantedFactors;
-  readonly read: ColumnsRead;
-  readonly params: Readonly<Record<string, number>>;
+  readonly program: EvaluableProgram;
+  readonly options: EvaluateOptions;
+  /** Factors of the output, in the order of the files. */
+  readonly factors: readonly string[];
+  /** Columns that files must have. */
+  readonly read: FileColumns;
+  /** Groups of the job's table of groups that formulas read. */
+  readonly ownGroups: readonly string[];
+  /** Rows of history that the state depends on; infinite for recursive factors. */
+  readonly historyRows: number;
 }
 
 /** Operators, what runs them, and what gives formulas their meaning: other code changes no result. */
@@ -87,37 +93,72 @@ function digestOf(value: unknown): string {
 export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
 
 /**
- * Compiles each formula file by itself, so that diagnostics name the file.
+ * Compiles each formula file by itself, so that diagnostics name the file, and joins them: what several files compute is
+ * computed once. A param of the job has its value in every file that declares it.
  *
- * @param ownGroups names of the groups of the job's table of groups
- * @throws FormulaError, DataError E350, UsageError for params, selected names, and factors that two files define.
+ * @throws FormulaError, DataError E350, UsageError for params, selected names, and factors that two files define; UsageError
+ *   E539 if sessions need times of day.
  */
 export async function compileJob(
   job: JobConfig,
   texts: FormulaTexts,
-  { fieldNames: fields, groupNames, time }: InputColumns,
-  ownGroups: Iterable<string>,
-): Promise<JobProgram[]> {
+  columns: InputColumns,
+): Promise<JobProgram> {
+  const { fieldNames: fields, groupNames, time } = columns;
   const { dialect } = job.formulas;
+  const ownGroups = [...(await readJobGroups(job, columns, [])).keys()];
   const groups = [...groupNames, ...ownGroups];
   const programs = [...texts].map(([file, text]) => {
     return compile(text, { file, fields, groups, ...(dialect === undefined ? {} : { dialect }) });
   });
   checkNames(job, programs);
-  const columns = { fieldNames: fields, groupNames: groups, time };
-  return await Promise.all(programs.map((program) => prepare(job, program, columns)));
+  const options = callOptions(job, time.type);
+  const parts = programs.map((program) => ({ program, called: basename(program.file) }));
+  const program = joinPrograms(parts, options);
+  const times = { ...time, values: new BigInt64Array(0) };
+  const shape = { time: times, isOpenEnded: true, fieldNames: fields, groupNames: groups };
+  const { wanted, read } = await prepareCall(withOperators(program.operators), program, shape, options);
+  const factors = wanted.factors.map(({ name }) => name);
+  const lookbacks = program.factors.filter(({ name }) => factors.includes(name));
+  return {
+    program,
+    options,
+    factors,
+    read: {
+      fields: broughtFields(read.fields),
+      groups: read.groups.filter((name) => !ownGroups.includes(name)),
+    },
+    ownGroups: read.groups.filter((name) => ownGroups.includes(name)),
+    historyRows: Math.max(0, ...lookbacks.map(({ lookbackRows }) => lookbackRows)),
+  };
 }
 
-async function prepare(job: JobConfig, program: Program, columns: InputColumns): Promise<JobProgram> {
-  const registry = builtInRegistry.with(program.operators);
-  const given = Object.entries(job.params).filter(([name]) => program.params.has(name));
-  const options = { params: Object.fromEntries(given) as Record<string, ParamValue> };
-  const call = await CallParams.of(program, columns.time.type, options, registry);
-  const select = job.select?.filter((name) => program.factors.some((factor) => factor.name === name));
-  const wanted = wantedFactors(program, select, call, [COMMON_SET]);
-  const read = columnsRead(wanted.dag, columns);
-  const params = Object.fromEntries(read.params.map((name) => [name, call.numeric(name)]));
-  return { file: program.file, program, wanted, read, params };
+/** How rows of a query are taken: what formulas read of earlier ones must stay. */
+export function queryOptions(
+  job: JobConfig,
+  { begin }: Pick<JobHistory, "begin">,
+  programFor: (columns: InputColumns) => Promise<JobProgram>,
+): QueryOptions {
+  return {
+    leaveOutIncomplete: job.badInput === "skip",
+    columnsRead: async () => {
+      if (begin === null) return [];
+      const { fields, groups } = (await programFor(begin)).read;
+      return [...fields, ...groups].map((name) => job.source.rename?.[name] ?? name);
+    },
+  };
+}
+
+function callOptions(
+  { name, params, select, crossSession, schedule }: JobConfig,
+  type: TimeType,
+): EvaluateOptions {
+  if (!crossSession && type.kind !== "timestamp") throw noSessionTimes(name, describeTimeType(type));
+  return {
+    params,
+    ...(select && { select }),
+    ...(!crossSession && { restarts: sessionsOf(schedule) }),
+  };
 }
 
 function checkNames(job: JobConfig, programs: readonly Program[]): void {
@@ -135,18 +176,4 @@ function checkNames(job: JobConfig, programs: readonly Program[]): void {
     if (!programs.some(({ params }) => params.has(name)))
       throw nothingSelected(job.name, `the param ${name}`);
   }
-}
-
-/** Factors of the output, in the order of the files. */
-export function factorNames(programs: readonly JobProgram[]): string[] {
-  return programs.flatMap(({ wanted }) => wanted.factors.map(({ name }) => name));
-}
-
-/** Rows of history that the state depends on; infinite for recursive factors. */
-export function historyRows(programs: readonly JobProgram[]): number {
-  const rows = programs.flatMap(({ program, wanted }) => {
-    const names = new Set(wanted.factors.map(({ name }) => name));
-    return program.factors.filter(({ name }) => names.has(name)).map(({ lookbackRows }) => lookbackRows);
-  });
-  return Math.max(0, ...rows);
 }
