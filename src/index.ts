@@ -16,6 +16,7 @@ export type { TlsFiles } from "./cluster/bridge/connection.ts";
 export { Cluster, type ClusterPanel, openClusterPanel } from "./cluster/client/cluster.ts";
 export type { ClusterEvaluateOptions, ClusterHangOptions, ClusterOptions } from "./cluster/client/options.ts";
 export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
+export type { GraphOutput, GraphTask, ProgramGraph } from "./dag/graph_data.ts";
 export {
   type BlockRequest,
   type PanelBlock,
