@@ -24,6 +24,7 @@ export {
   type RowRange,
 } from "./data/panel/panel_source.ts";
 export { openPanelSource, type PanelSourceOptions } from "./data/source/open_panel_source.ts";
+export { type BarColumns, type BarRows, type GivenBars, panelFrom } from "./data/source/panel_from.ts";
 export { type ReadPanelOptions, readPanel } from "./data/source/read_panel.ts";
 export { openResultWriter, type ResultWriter } from "./data/write/result_writer.ts";
 export { writeTable } from "./data/write/write_table.ts";
@@ -38,7 +39,6 @@ export {
   type MatchedNames,
   type ResultDifference,
 } from "./difference/result_difference.ts";
-export type { Arithmetic } from "./elementary/arithmetic.ts";
 export { Engine, type EngineOptions } from "./engine.ts";
 export {
   DataError,
@@ -49,12 +49,13 @@ export {
   ResourceError,
   UsageError,
 } from "./errors.ts";
-export type { EvaluationReport, PanelEvaluation } from "./evaluation/evaluate_panel.ts";
+export type { EvaluationReport, PanelEvaluation } from "./evaluation/evaluate_table.ts";
 export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
 export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
 export type { EngineMemory } from "./evaluation/memory/engine_memory.ts";
 export type { MemoryThresholds } from "./evaluation/memory/thresholds.ts";
 export type { EvaluateOptions, KernelChoice } from "./evaluation/options.ts";
+export type { Restarts, Sessions } from "./evaluation/restarts.ts";
 export type { ChosenCosts, CostChoice } from "./evaluation/stored_costs.ts";
 export type {
   OpenedEvent,
@@ -84,7 +85,6 @@ export {
   type Example,
   type KernelDefinition,
   type Law,
-  type LoweredRow,
   type Operator,
   type OperatorDefinition,
   type Parameter,
@@ -99,7 +99,6 @@ export {
   type Unit,
   type WindowRows,
 } from "./operator/definition.ts";
-export type { CellBuilder, Mask, RowBuilder, StepBuilder, Value } from "./operator/lowering.ts";
 export {
   type DeclaredCause,
   type EngineCause,
@@ -108,17 +107,6 @@ export {
   type NullCauseText,
   type NullWhere,
 } from "./operator/null_causes.ts";
-export type {
-  AnyWindowState,
-  Ring,
-  RowWalk,
-  Series,
-  StateBounds,
-  StateLayout,
-  StateRows,
-  WindowBuilder,
-  WindowState,
-} from "./operator/window_code.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
 export type { CostModel, CostPoint, OperatorCost } from "./plan/cost_model.ts";
 export type { NodeKind } from "./plan/plan.ts";
@@ -133,4 +121,3 @@ export type {
 export type { FactorNulls, NullReport, NullSource } from "./reasons/null_report.ts";
 export type { NullsOptions } from "./reasons/nulls.ts";
 export type { WhyFactorOptions, WhyOptions, WhyRowsOptions } from "./reasons/why.ts";
-export * as rolling from "./rolling/index.ts";

@@ -9,7 +9,7 @@ import type { WrittenPlace } from "../reasons/explanation.ts";
 import { traceProgram } from "../reasons/traced_program.ts";
 import { placeOf } from "../reasons/written_place.ts";
 import type { CellNames, DifferingCells } from "./cell_tally.ts";
-import { joinPrograms } from "./joined_program.ts";
+import { joinSides } from "./joined_program.ts";
 import { PairTally } from "./pair_tally.ts";
 import { type ExpressionPair, PairedTrees } from "./paired_trees.ts";
 
@@ -20,7 +20,7 @@ export interface DifferenceOrigin extends DifferingCells {
 }
 
 /** Of the call that computed the factors; without `from`, since a difference may begin before it. */
-export interface OriginOptions extends ParamOptions, Pick<EvaluateOptions, "to" | "signal"> {
+export interface OriginOptions extends ParamOptions, Pick<EvaluateOptions, "to" | "restarts" | "signal"> {
   readonly tolerance: number;
 }
 
@@ -48,18 +48,20 @@ export async function findOrigins(
 ): Promise<Map<string, DifferenceOrigin[]>> {
   if (factors.length === 0) return new Map();
   const [tracedA, tracedB] = [traceProgram(a, factors), traceProgram(b, factors)];
-  const joined = joinPrograms(tracedA.program, tracedB.program, call);
+  const joined = joinSides(tracedA.program, tracedB.program, call);
   const trees = new PairedTrees(tracedA, tracedB, joined);
   const roots = new Map(factors.map((name) => [name, trees.root(name)]));
   const tallies = talliesOf(trees, [...roots.values()], { laneCount: source.laneCount, tolerance });
   const select = [...new Set([...tallies.values()].flatMap(({ outputs }) => outputs))];
   const registry = withOperators(joined.operators);
   const stream = await FactorStream.open(host, registry, joined, source, { ...call, select });
+  const restartRows = new Set(stream.restartRows);
   let row = 0;
   for await (const block of stream.blocks()) {
     const { rowCount, times, present } = block;
     for (const tally of tallies.values()) tally.open(block);
     for (let at = 0; at < rowCount; at++, row++) {
+      if (restartRows.has(row)) for (const tally of tallies.values()) tally.restart();
       const taken = { row, time: times[at]!, start: at * source.laneCount, present };
       for (const tally of tallies.values()) tally.takeRow(taken);
     }

@@ -1,5 +1,5 @@
 import type { ParamOptions } from "../call_params.ts";
-import { finalDag, type Program, withOperators } from "../compile.ts";
+import { type EvaluableProgram, finalDag, type Program, withOperators } from "../compile.ts";
 import type { Output } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import type { PanelSource } from "../data/panel/panel_source.ts";
@@ -11,7 +11,7 @@ import { NULLS_OPTIONS } from "../reasons/nulls.ts";
 import type { OptionKinds } from "../text/option_kinds.ts";
 import { CellTally, checkTolerance, isWithin } from "./cell_tally.ts";
 import { type DifferenceOrigin, findOrigins } from "./difference_origins.ts";
-import { joinPrograms, type Side, sideName } from "./joined_program.ts";
+import { joinSides, type Side, sideName } from "./joined_program.ts";
 import {
   type ColumnDifference,
   isSame,
@@ -23,7 +23,7 @@ import {
 /** What of two programs is compared, and the options of the call that computes both. */
 export interface DiffOptions
   extends ParamOptions,
-    Pick<EvaluateOptions, "select" | "from" | "to" | "keepInfinite" | "signal" | "onProgress"> {
+    Pick<EvaluateOptions, "select" | "from" | "to" | "restarts" | "keepInfinite" | "signal" | "onProgress"> {
   /** As of `diffResults`. Default 0: bits are compared. */
   readonly tolerance?: number;
 }
@@ -51,7 +51,7 @@ export interface ProgramDifference extends ResultDifference {
 }
 
 /**
- * Compares two programs over one panel, cell by cell, in one evaluation (`joinPrograms`). Factors that have the same graph
+ * Compares two programs over one panel, cell by cell, in one evaluation (`joinSides`). Factors that have the same graph
  * in both are not computed: they cannot differ.
  */
 export async function diffPrograms(
@@ -64,7 +64,7 @@ export async function diffPrograms(
   const { tolerance = 0, select, keepInfinite = false, ...call } = options;
   checkTolerance(tolerance);
   const names = matchNames(selected(a, b, select), selected(b, a, select), "programs");
-  const joined = joinPrograms(a, b, call);
+  const joined = joinSides(a, b, call);
   const differing = namesOfOtherGraphs(joined, names.compared);
   const outputs = differing.flatMap((name) => [sideName("a", name), sideName("b", name)]);
   const registry = withOperators(joined.operators);
@@ -98,7 +98,7 @@ function selected(program: Program, other: Program, select: readonly string[] | 
 }
 
 /** The factors whose tasks or conditions differ. */
-function namesOfOtherGraphs(joined: Program, compared: readonly string[]): string[] {
+function namesOfOtherGraphs(joined: EvaluableProgram, compared: readonly string[]): string[] {
   const { outputs, conditions } = finalDag(joined);
   const byName = new Map(outputs.map((output) => [output.name, output]));
   const of = (side: Side, name: string) => byName.get(sideName(side, name))!;

@@ -3,6 +3,7 @@ import { UsageError } from "../errors.ts";
 import { BLOCK_ROWS_MAX } from "../limits.ts";
 import { FLAG, FUNCTION, PATH, RECORD, SIGNAL, shownValue, TEXTS } from "../text/argument_kinds.ts";
 import type { OptionKinds } from "../text/option_kinds.ts";
+import { RESTARTS, type Restarts } from "./restarts.ts";
 
 /** How operators run: kernels compiled from their lowering, or their scalar references. The bits are the same. */
 export type KernelChoice = "compiled" | "reference";
@@ -17,6 +18,11 @@ export interface EvaluateOptions extends ParamOptions {
   readonly from?: string | Date;
   /** Last time of the output, inclusive. A text without time of day includes that whole day. */
   readonly to?: string | Date;
+  /**
+   * At the first row from each of these times on, windows and recurrences begin as if no row had come before: times as
+   * `from`, or the starts of sessions, e.g. `{ sessions: [["09:30", "16:00"]], timezone: "America/New_York" }`.
+   */
+  readonly restarts?: Restarts;
   /** Keeps infinities in the output instead of turning them into nulls. */
   readonly keepInfinite?: boolean;
   /** Ends the call when aborted; the engine stays usable. */
@@ -41,6 +47,7 @@ export const OPTIONS_BESIDE_PARAMS: OptionKinds<Omit<EvaluateOptions, keyof Para
   select: TEXTS,
   from: null,
   to: null,
+  restarts: RESTARTS,
   keepInfinite: FLAG,
   signal: SIGNAL,
   onProgress: FUNCTION,

@@ -5,10 +5,16 @@ import { THREADS_MAX } from "../limits.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import { shownValue } from "../text/argument_kinds.ts";
-import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
+import { ExecutorSeat, type SeatListener } from "./executor_seat.ts";
 import type { OpenPlan } from "./open_plan.ts";
 import { type PlanHost, PlanRecord } from "./plan_record.ts";
-import type { MainToScheduler, PlanData, SchedulerLoopTask, SchedulerToMain } from "./protocol.ts";
+import type {
+  MainToScheduler,
+  PlanData,
+  SchedulerLoopTask,
+  SchedulerToMain,
+  SeatOptions,
+} from "./protocol.ts";
 import { settlesWithin } from "./settles_within.ts";
 import { createMailboxHeader, Outbox, resetMailbox, sleepsOf } from "./shared/mailbox.ts";
 import { executorSpinNs, SPIN_NS_DEFAULT } from "./shared/rings.ts";
@@ -271,7 +277,7 @@ export class ExecutorPool {
 
   async #runScheduler(task: SchedulerLoopTask): Promise<void> {
     try {
-      await this.#threads.runLoop("scheduler_thread", "beginScheduler", task).ended;
+      await this.#threads.runLoop("./scheduler_thread", "beginScheduler", task).ended;
       this.#fail("the scheduler returned", null);
     } catch (error) {
       const isRefused = error instanceof ThreadRefused;

@@ -1,10 +1,10 @@
 import { CallParams, type ParamOptions } from "../call_params.ts";
 import { finalDag, type Program } from "../compile.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
-import { partOfSource } from "../data/panel/part_of_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { type EvaluateOptions, PARAM_OPTIONS } from "../evaluation/options.ts";
+import { RESTARTS, RestartFinder } from "../evaluation/restarts.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -15,13 +15,12 @@ import { laneOf, noRowOfSymbol, rowOf } from "./cell_of_panel.ts";
 import { CellReasons } from "./cell_reasons.ts";
 import { type FieldReach, reachOf } from "./dependencies.ts";
 import type { Dependency, Explanation } from "./explanation.ts";
-import { LaneTrace } from "./lane_trace.ts";
-import { readsRow } from "./row_cause.ts";
+import type { NullOrigins } from "./null_origins.ts";
 import { tracedBlocks } from "./traced_blocks.ts";
 import { traceProgram } from "./traced_program.ts";
 
 /** A factor of an instrument, and the options of the call that computed it. */
-export interface WhyFactorOptions extends ParamOptions {
+export interface WhyFactorOptions extends ParamOptions, Pick<EvaluateOptions, "restarts"> {
   readonly factor: string;
   readonly symbol: string;
   /** As of `evaluate`: an infinity is then a value and not a null. */
@@ -42,6 +41,7 @@ const FACTOR_OPTIONS: OptionKinds<WhyFactorOptions> = {
   factor: null,
   symbol: null,
   ...PARAM_OPTIONS,
+  restarts: RESTARTS,
   keepInfinite: FLAG,
   signal: SIGNAL,
 };
@@ -131,26 +131,23 @@ async function explainRows(
   const traced = traceProgram(program, [factor]);
   const root = traced.roots.get(factor)!;
   const reach = reachOf(traced.tasks, root, traced.universe);
-  const rows = { first: Math.max(0, range.first - reach.rowsAgo), end: range.end };
-  const isAlone = !traced.tasks.some(readsRow);
-  const part = partOfSource(source, { rows, lane: isAlone ? lane : null });
-  const trace = new LaneTrace(traced.tasks, isAlone ? 0 : lane, rows);
-  const { params = {}, paramsByTime, signal } = options;
-  const call = { params, ...(paramsByTime && { paramsByTime }), ...(signal && { signal }) };
-  for await (const block of tracedBlocks(host, registry, traced, part, call)) trace.take(block);
+  const restartRows = (await RestartFinder.of(source.time, range.end, options))?.rows ?? [];
+  const startOf = (row: number) => restartRows.findLast((restart) => restart <= row) ?? 0;
+  const rows = { first: Math.max(startOf(range.first), range.first - reach.rowsAgo), end: range.end };
+  let origins: NullOrigins | null = null;
+  for await (const block of tracedBlocks(host, registry, traced, source, { rows, lane }, options))
+    origins = block.origins;
+  if (origins === null) return [];
   const { type, values } = source.time;
-  const bound = program.written.bound.factors.find(({ name }) => name === factor)!;
-  const reasons = new CellReasons({
-    expression: bound.expression,
-    source: program.written.source,
-    taskOf: traced.taskOf,
-    trace,
-    timeType: type,
-  });
+  const { bound, source: text } = program.written;
+  const { expression } = bound.factors.find(({ name }) => name === factor)!;
+  const times = values.subarray(rows.first, rows.end);
+  const { taskOf } = traced;
+  const reasons = new CellReasons({ expression, source: text, taskOf, origins, times, timeType: type });
   const isWanted = await wantedRows(program, registry, source, factor, options);
   const explanation = (row: number): Explanation => {
     const at = row - rows.first;
-    const value = trace.value(root, at);
+    const value = origins.value(root, at);
     const isNull = Number.isNaN(value) || (isBad(value) && options.keepInfinite !== true) || !isWanted(row);
     const chain = !isNull ? [] : isWanted(row) ? reasons.chain(at) : [reasons.unwanted(at)];
     return {
@@ -161,11 +158,11 @@ async function explainRows(
       cause: chain.at(-1)?.cause ?? null,
       expression: reasons.tree(at),
       chain,
-      dependsOn: reach.fields.map((field) => dependencyOf(field, source, row)),
+      dependsOn: reach.fields.map((field) => dependencyOf(field, source, startOf(row), row)),
     };
   };
   return Array.from({ length: range.end - range.first }, (_, i) => range.first + i)
-    .filter((row) => trace.present[row - rows.first] === 1)
+    .filter((row) => origins.isPresent(row - rows.first))
     .map(explanation);
 }
 
@@ -205,8 +202,11 @@ async function nearestTimes(source: PanelSource, lane: number, row: number): Pro
 function dependencyOf(
   { field, rowsAgo, ofAllLanes }: FieldReach,
   { time }: PanelSource,
+  start: number,
   row: number,
 ): Dependency {
-  const [from, to] = [Math.max(0, row - rowsAgo), row].map((at) => formatTime(time.values[at]!, time.type));
+  const [from, to] = [Math.max(start, row - rowsAgo), row].map((at) =>
+    formatTime(time.values[at]!, time.type),
+  );
   return { field, from: from!, to: to!, ofAllSymbols: ofAllLanes };
 }

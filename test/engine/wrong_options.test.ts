@@ -116,6 +116,7 @@ const TAKEN_AT_MOST: Readonly<Record<string, readonly string[]>> = {
   "a list": ["an array", "a Buffer"],
   "a list of texts": ["an array"],
   "a Map of texts": ["a Map"],
+  "a list of times or { sessions, timezone }": ["an array", "an object", "a URL"],
 };
 
 const BLOCKS = "E516 blocks of % rows\n  give a whole number from 1 to 65536";

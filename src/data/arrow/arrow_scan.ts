@@ -40,7 +40,7 @@ export function registerArrowScan(
     dictionaries = new Map<number, Vector>(),
     parameterCount = 0,
   }: {
-    readonly dictionaries?: ReadonlyMap<number, Vector>;
+    readonly dictionaries?: ReadonlyMap<number, Vector> | undefined;
     readonly parameterCount?: number;
   } = {},
 ): (ScanColumn | null)[] {

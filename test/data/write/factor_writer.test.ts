@@ -3,11 +3,11 @@ import { gunzipSync } from "node:zlib";
 import { tableFromIPC } from "apache-arrow";
 import { describe, expect, test } from "vitest";
 import type { FactorBlock, OutputOptions } from "../../../src/data/factors/factor_batches.ts";
-import { factorTable } from "../../../src/data/factors/factor_table.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { type FactorWriter, openFactorWriter } from "../../../src/data/write/factor_writer.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
 import type { Panel, TimeType } from "../../../src/panel.ts";
+import { factorTable } from "../../support/factor_table.ts";
 import { messageOf, runSql, scratchPath, writeScratch } from "../scratch.ts";
 
 const EXTENSIONS = ["arrow", "parquet", "csv", "csv.gz"];

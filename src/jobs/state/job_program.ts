@@ -1,0 +1,179 @@
+/** Reads and compiles the formulas of a job for the columns of its input. */
+import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { compile, type EvaluableProgram, type Program, withOperators } from "../../compile.ts";
+import { describeTimeType } from "../../data/time/time_text.ts";
+import { broughtFields } from "../../evaluation/has_row.ts";
+import { joinPrograms } from "../../evaluation/joined_programs.ts";
+import type { EvaluateOptions } from "../../evaluation/options.ts";
+import { prepareCall } from "../../evaluation/prepared_call.ts";
+import { moduleDigest } from "../../operator/operator_digest.ts";
+import type { TimeType } from "../../panel.ts";
+import { noSuchFile } from "../../text/no_such_file.ts";
+import { type JobConfig, sessionsOf } from "../config/config.ts";
+import { factorTwice, jobChanged, noSessionTimes, nothingSelected } from "../errors.ts";
+import type { FileColumns } from "../input/new_inputs.ts";
+import type { QueryOptions } from "../input/query_inputs.ts";
+import type { JobHistory } from "../journal/history.ts";
+import type { BeginRecord } from "../journal/records.ts";
+import { readJobGroups } from "./job_groups.ts";
+
+/** The formula files of a job as one program, with the options of its evaluation. */
+export interface JobProgram {
+  readonly program: EvaluableProgram;
+  readonly options: EvaluateOptions;
+  /** Factors of the output, in the order of the files. */
+  readonly factors: readonly string[];
+  /** Columns that files must have. */
+  readonly read: FileColumns;
+  /** Groups of the job's table of groups that formulas read. */
+  readonly ownGroups: readonly string[];
+  /** Rows of history that the state depends on; infinite for recursive factors. */
+  readonly historyRows: number;
+}
+
+/** Operators, what runs them, and what gives formulas their meaning: other code changes no result. */
+const CODE = "the code of operators";
+const LANGUAGE = new URL(`../../compile${import.meta.url.slice(-3)}`, import.meta.url).href;
+
+export type FormulaTexts = ReadonlyMap<string, string>;
+
+/** @throws UsageError E508 if a file is missing. */
+export async function readFormulas({ formulas }: JobConfig): Promise<FormulaTexts> {
+  const texts = formulas.files.map(async (file) => {
+    const text = await readFile(file, "utf8").catch(() => {
+      throw noSuchFile(`${file}: no such file`, "give the path of a formula file");
+    });
+    return [file, text] as const;
+  });
+  return new Map(await Promise.all(texts));
+}
+
+/** What results depend on beside the input, as digests by their names in messages. */
+export function settingsOf(
+  job: JobConfig,
+  texts: FormulaTexts,
+  engineDigest: string,
+): Readonly<Record<string, string>> {
+  const { formulas, source, groups, sink, params, select, crossSession, schedule } = job;
+  const { timeColumn, symbolColumn, rename } = source;
+  const query = source.kind === "duckdb" ? source.query : null;
+  const sessions = crossSession ? null : [schedule.calendar.sessions, schedule.timezone];
+  const dates = sink.kind === "parquet" ? schedule.timezone : null;
+  const settings: Record<string, unknown> = {
+    formulas: [[...texts.values()], formulas.dialect ?? null],
+    params: Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1)),
+    select: select ?? null,
+    source: [timeColumn ?? null, symbolColumn ?? null, rename ?? null, groups === undefined, query],
+    windows: sessions,
+    sink: [sink, dates],
+    [CODE]: [engineDigest, moduleDigest(LANGUAGE)],
+  };
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digestOf(value)]));
+}
+
+/** @throws UsageError E531 if a setting changed that earlier results depend on. */
+export function expectSameSettings(
+  job: JobConfig,
+  settings: BeginRecord["settings"],
+  begin: BeginRecord,
+): void {
+  const changed = Object.keys(settings).find((name) => settings[name] !== begin.settings[name]);
+  if (changed === CODE)
+    throw jobChanged(job.name, changed, "install the version of factorloom that began it");
+  if (changed !== undefined) throw jobChanged(job.name, changed);
+}
+
+function digestOf(value: unknown): string {
+  return hash("sha256", JSON.stringify(value));
+}
+
+/** Columns that formulas may read. */
+export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
+
+/**
+ * Compiles each formula file by itself, so that diagnostics name the file, and joins them: what several files compute is
+ * computed once. A param of the job has its value in every file that declares it.
+ *
+ * @throws FormulaError, DataError E350, UsageError for params, selected names, and factors that two files define; UsageError
+ *   E539 if sessions need times of day.
+ */
+export async function compileJob(
+  job: JobConfig,
+  texts: FormulaTexts,
+  columns: InputColumns,
+): Promise<JobProgram> {
+  const { fieldNames: fields, groupNames, time } = columns;
+  const { dialect } = job.formulas;
+  const ownGroups = [...(await readJobGroups(job, columns, [])).keys()];
+  const groups = [...groupNames, ...ownGroups];
+  const programs = [...texts].map(([file, text]) => {
+    return compile(text, { file, fields, groups, ...(dialect === undefined ? {} : { dialect }) });
+  });
+  checkNames(job, programs);
+  const options = callOptions(job, time.type);
+  const parts = programs.map((program) => ({ program, called: basename(program.file) }));
+  const program = joinPrograms(parts, options);
+  const times = { ...time, values: new BigInt64Array(0) };
+  const shape = { time: times, isOpenEnded: true, fieldNames: fields, groupNames: groups };
+  const { wanted, read } = await prepareCall(withOperators(program.operators), program, shape, options);
+  const factors = wanted.factors.map(({ name }) => name);
+  const lookbacks = program.factors.filter(({ name }) => factors.includes(name));
+  return {
+    program,
+    options,
+    factors,
+    read: {
+      fields: broughtFields(read.fields),
+      groups: read.groups.filter((name) => !ownGroups.includes(name)),
+    },
+    ownGroups: read.groups.filter((name) => ownGroups.includes(name)),
+    historyRows: Math.max(0, ...lookbacks.map(({ lookbackRows }) => lookbackRows)),
+  };
+}
+
+/** How rows of a query are taken: what formulas read of earlier ones must stay. */
+export function queryOptions(
+  job: JobConfig,
+  { begin }: Pick<JobHistory, "begin">,
+  programFor: (columns: InputColumns) => Promise<JobProgram>,
+): QueryOptions {
+  return {
+    leaveOutIncomplete: job.badInput === "skip",
+    columnsRead: async () => {
+      if (begin === null) return [];
+      const { fields, groups } = (await programFor(begin)).read;
+      return [...fields, ...groups].map((name) => job.source.rename?.[name] ?? name);
+    },
+  };
+}
+
+function callOptions(
+  { name, params, select, crossSession, schedule }: JobConfig,
+  type: TimeType,
+): EvaluateOptions {
+  if (!crossSession && type.kind !== "timestamp") throw noSessionTimes(name, describeTimeType(type));
+  return {
+    params,
+    ...(select && { select }),
+    ...(!crossSession && { restarts: sessionsOf(schedule) }),
+  };
+}
+
+function checkNames(job: JobConfig, programs: readonly Program[]): void {
+  const fileOf = new Map<string, string>();
+  for (const { file, factors } of programs) {
+    for (const { name } of factors) {
+      const first = fileOf.get(name);
+      if (first !== undefined) throw factorTwice(job.name, name, basename(first), basename(file));
+      fileOf.set(name, file);
+    }
+  }
+  for (const name of job.select ?? [])
+    if (!fileOf.has(name)) throw nothingSelected(job.name, `the factor ${name}`);
+  for (const name of Object.keys(job.params)) {
+    if (!programs.some(({ params }) => params.has(name)))
+      throw nothingSelected(job.name, `the param ${name}`);
+  }
+}
