@@ -17,9 +17,7 @@ export interface PreparedCall {
   /** Where history begins again; null for nowhere. Of one stream at a time. */
   readonly restarts: RestartFinder | null;
   readonly params: CallParams;
-  /** The set of params of each row up to the end of the range. */
-  readonly sets: Int32Array;
-  /** Each of `sets` once. */
+  /** The sets of params of rows up to the end of the range. */
   readonly setsUsed: readonly number[];
   readonly wanted: WantedFactors;
   readonly read: ColumnsRead;
@@ -85,10 +83,11 @@ export async function prepareCall(
   const range = isOpenEnded ? { first: 0, end: Number.POSITIVE_INFINITY } : await rowRange(time, options);
   const restarts = await RestartFinder.of(time, range.end, options);
   const params = await CallParams.of(program, time.type, options, registry);
-  const sets = params.setsAt(time.values.subarray(0, range.end));
-  const setsUsed = isOpenEnded ? params.allSets : [...new Set(sets)];
+  const setsUsed = isOpenEnded
+    ? params.allSets
+    : [...new Set(params.setsAt(time.values.subarray(0, range.end)))];
   const wanted = wantedFactors(program, options.select, params, setsUsed, input.seriesNames);
   const read = columnsRead(wanted.dag, input);
   for (const name of read.params) for (const set of setsUsed) params.numeric(name, set);
-  return { range, restarts, params, sets, setsUsed, wanted, read };
+  return { range, restarts, params, setsUsed, wanted, read };
 }

@@ -105,6 +105,7 @@ const optionSets = fc.record(
     from: fc.constantFrom("2016-11-03", "2017-01-01"),
     to: fc.constantFrom("2017-01-31", "2017-06-01"),
     keepInfinite: fc.boolean(),
+    restarts: fc.constantFrom(["2016-12-12", "2017-01-10", "2017-03-01"]),
     blockRows: fc.constantFrom(7, 64, 500),
   },
   { requiredKeys: ["from"] },

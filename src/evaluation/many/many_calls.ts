@@ -108,7 +108,6 @@ export function mergedCall(
     restarts,
     order,
     params: instance!.params,
-    sets: new Int32Array(range.end),
     setsUsed: [COMMON_SET],
     wanted: { factors, dag, prunedTaskCount: 0 },
     read: columnsRead(dag, input),
