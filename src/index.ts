@@ -23,8 +23,9 @@ export {
   panelSource,
   type RowRange,
 } from "./data/panel/panel_source.ts";
-export { openPanelSource, type PanelSourceOptions } from "./data/source/open_panel_source.ts";
-export { type ReadPanelOptions, readPanel } from "./data/source/read_panel.ts";
+export { openPanelSource } from "./data/source/open_panel_source.ts";
+export { readPanel } from "./data/source/read_panel.ts";
+export type { PanelSourceOptions, ReadPanelOptions } from "./data/source/source_options.ts";
 export { openResultWriter, type ResultWriter } from "./data/write/result_writer.ts";
 export { writeTable } from "./data/write/write_table.ts";
 export type { DifferingCells, ValuePair } from "./difference/cell_tally.ts";

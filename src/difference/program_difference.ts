@@ -1,4 +1,3 @@
-import type { ParamOptions } from "../call_params.ts";
 import { finalDag, type Program, withOperators } from "../compile.ts";
 import type { Output } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
@@ -7,9 +6,7 @@ import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
-import { NULLS_OPTIONS } from "../reasons/nulls.ts";
-import type { OptionKinds } from "../text/option_kinds.ts";
-import { CellTally, checkTolerance, isWithin } from "./cell_tally.ts";
+import { CellTally, isWithin, TOLERANCE } from "./cell_tally.ts";
 import { type DifferenceOrigin, findOrigins } from "./difference_origins.ts";
 import { joinPrograms, type Side, sideName } from "./joined_program.ts";
 import {
@@ -21,17 +18,12 @@ import {
 } from "./result_difference.ts";
 
 /** What of two programs is compared, and the options of the call that computes both. */
-export interface DiffOptions
-  extends ParamOptions,
-    Pick<EvaluateOptions, "select" | "from" | "to" | "keepInfinite" | "signal" | "onProgress"> {
+export interface DiffOptions extends EvaluateOptions {
   /** As of `diffResults`. Default 0: bits are compared. */
   readonly tolerance?: number;
 }
 
-export const DIFF_OPTIONS: OptionKinds<DiffOptions> = {
-  ...NULLS_OPTIONS,
-  tolerance: null,
-};
+export const OWN_DIFF_OPTIONS = { tolerance: TOLERANCE };
 
 /** The differing factors whose origins are looked for; it takes the values of all their sub-expressions. */
 const FACTORS_TRACED_MAX = 20;
@@ -62,7 +54,6 @@ export async function diffPrograms(
   options: DiffOptions,
 ): Promise<ProgramDifference> {
   const { tolerance = 0, select, keepInfinite = false, ...call } = options;
-  checkTolerance(tolerance);
   const names = matchNames(selected(a, b, select), selected(b, a, select), "programs");
   const joined = joinPrograms(a, b, call);
   const differing = namesOfOtherGraphs(joined, names.compared);

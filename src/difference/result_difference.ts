@@ -6,7 +6,7 @@ import { DataError } from "../errors.ts";
 import type { Panel } from "../panel.ts";
 import { checkedOptions, type OptionKinds } from "../text/option_kinds.ts";
 import { nearestName } from "../text/suggest.ts";
-import { CellTally, checkTolerance, type DifferingCells, isWithin } from "./cell_tally.ts";
+import { CellTally, type DifferingCells, isWithin, TOLERANCE } from "./cell_tally.ts";
 
 /** The cells of one factor that differ beyond the tolerance. */
 export interface ColumnDifference extends DifferingCells {
@@ -49,7 +49,7 @@ export interface DiffResultsOptions {
   readonly tolerance?: number;
 }
 
-export const DIFF_RESULTS_OPTIONS: OptionKinds<DiffResultsOptions> = { tolerance: null };
+export const DIFF_RESULTS_OPTIONS: OptionKinds<DiffResultsOptions> = { tolerance: TOLERANCE };
 
 /**
  * Compares two results cell by cell: tables of factors with a time and a symbol in each row, in any order, as paths of
@@ -70,7 +70,6 @@ export async function diffResults(
   options: DiffResultsOptions = {},
 ): Promise<ResultDifference> {
   const { tolerance = 0 } = checkedOptions("diffResults", options, DIFF_RESULTS_OPTIONS);
-  checkTolerance(tolerance);
   return await withSource(a, (first) => withSource(b, (second) => diffSources(first, second, tolerance)));
 }
 

@@ -1,7 +1,18 @@
 import type { ParamOptions } from "../call_params.ts";
 import { UsageError } from "../errors.ts";
-import { BLOCK_ROWS_MAX } from "../limits.ts";
-import { FLAG, FUNCTION, PATH, RECORD, SIGNAL, shownValue, TEXTS } from "../text/argument_kinds.ts";
+import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
+import {
+  decidedByData,
+  FLAG,
+  FUNCTION,
+  oneOf,
+  PATH,
+  RECORD,
+  SIGNAL,
+  shownValue,
+  TEXTS,
+  wholeNumber,
+} from "../text/argument_kinds.ts";
 import type { OptionKinds } from "../text/option_kinds.ts";
 
 /** How operators run: kernels compiled from their lowering, or their scalar references. The bits are the same. */
@@ -34,53 +45,58 @@ export interface EvaluateOptions extends ParamOptions {
   readonly kernel?: KernelChoice;
 }
 
-export const PARAM_OPTIONS: OptionKinds<ParamOptions> = { params: RECORD, paramsByTime: PATH };
+/** Priorities of calls lie between this and its negative. */
+export const PRIORITY_MAX = 1000;
 
-/** Options of a call without the params. */
-export const OPTIONS_BESIDE_PARAMS: OptionKinds<Omit<EvaluateOptions, keyof ParamOptions>> = {
+const PRIORITY = wholeNumber(
+  -PRIORITY_MAX,
+  PRIORITY_MAX,
+  (_, given) =>
+    new UsageError(
+      "E570",
+      `the priority is ${shownValue(given)}`,
+      `give a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}`,
+    ),
+);
+
+const KERNEL = oneOf<KernelChoice>(
+  ["compiled", "reference"],
+  (_, given) => new UsageError("E517", `unknown kernel ${shownValue(given)}`, "kernels: compiled, reference"),
+);
+
+export const THREADS = wholeNumber(
+  1,
+  THREADS_MAX,
+  (_, given) =>
+    new UsageError(
+      "E505",
+      `threads must be a whole number from 1 to ${THREADS_MAX}, got ${shownValue(given)}`,
+      "try threads: 2",
+    ),
+);
+
+const TIME = decidedByData("a text or a Date", "give a time like those of the data");
+
+/** The kinds of all options of a call; `OPTION_TABLE` says which doors take which. */
+export const EVALUATE_OPTIONS = {
+  params: RECORD,
+  paramsByTime: PATH,
   select: TEXTS,
-  from: null,
-  to: null,
+  from: TIME,
+  to: TIME,
   keepInfinite: FLAG,
   signal: SIGNAL,
   onProgress: FUNCTION,
-  blockRows: null,
-  priority: null,
-  kernel: null,
-};
-
-/** Entry points check these names; internal calls may carry more. */
-export const EVALUATE_OPTIONS: OptionKinds<EvaluateOptions> = {
-  ...PARAM_OPTIONS,
-  ...OPTIONS_BESIDE_PARAMS,
-};
-
-/** Priorities lie between this and its negative. */
-export const PRIORITY_MAX = 1000;
-
-/** @throws UsageError E570. */
-export function checkPriority(priority: number | undefined): void {
-  if (priority === undefined || (Number.isInteger(priority) && Math.abs(priority) <= PRIORITY_MAX)) return;
-  const remedy = `give a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}`;
-  throw new UsageError("E570", `the priority is ${shownValue(priority)}`, remedy);
-}
-
-/** @throws UsageError E516 for an unusable block size, E517 for an unknown kernel, E570 for a wrong priority. */
-export function checkOptions({ blockRows, kernel, priority }: EvaluateOptions): void {
-  checkPriority(priority);
-  const isPossible =
-    blockRows === undefined || (Number.isInteger(blockRows) && blockRows >= 1 && blockRows <= BLOCK_ROWS_MAX);
-  if (!isPossible)
-    throw new UsageError(
-      "E516",
-      `blocks of ${shownValue(blockRows)} rows`,
-      `give a whole number from 1 to ${BLOCK_ROWS_MAX}`,
-    );
-  checkKernel(kernel);
-}
-
-/** @throws UsageError E517. */
-export function checkKernel(kernel: KernelChoice | undefined): void {
-  if (kernel !== undefined && kernel !== "compiled" && kernel !== "reference")
-    throw new UsageError("E517", `unknown kernel ${shownValue(kernel)}`, "kernels: compiled, reference");
-}
+  blockRows: wholeNumber(
+    1,
+    BLOCK_ROWS_MAX,
+    (_, given) =>
+      new UsageError(
+        "E516",
+        `blocks of ${shownValue(given)} rows`,
+        `give a whole number from 1 to ${BLOCK_ROWS_MAX}`,
+      ),
+  ),
+  priority: PRIORITY,
+  kernel: KERNEL,
+} satisfies OptionKinds<EvaluateOptions>;

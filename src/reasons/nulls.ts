@@ -1,15 +1,14 @@
 import type { Expression } from "../ast/nodes.ts";
-import { CallParams, type ParamOptions } from "../call_params.ts";
+import { CallParams } from "../call_params.ts";
 import { finalDag, type Program } from "../compile.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { partOfSource } from "../data/panel/part_of_source.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
-import { EVALUATE_OPTIONS, type EvaluateOptions } from "../evaluation/options.ts";
+import type { EvaluateOptions } from "../evaluation/options.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import type { Registry } from "../operator/registry.ts";
-import type { OptionKinds } from "../text/option_kinds.ts";
 import type { WrittenPlace } from "./explanation.ts";
 import { codeOf, NullOrigins, originOf } from "./null_origins.ts";
 import type { FactorNulls, NullReport, NullSource } from "./null_report.ts";
@@ -19,12 +18,7 @@ import { type TracedProgram, traceProgram } from "./traced_program.ts";
 import { placeOf } from "./written_place.ts";
 
 /** The options of the call whose nulls are counted. */
-export interface NullsOptions
-  extends ParamOptions,
-    Pick<EvaluateOptions, "select" | "from" | "to" | "keepInfinite" | "signal" | "onProgress"> {}
-
-const { blockRows: _blockRows, priority: _priority, kernel: _kernel, ...options } = EVALUATE_OPTIONS;
-export const NULLS_OPTIONS: OptionKinds<NullsOptions> = options;
+export type NullsOptions = EvaluateOptions;
 
 /** Bytes of the values and origins of all sub-expressions in a block: rows of a block are as many as fit. */
 const BLOCK_BYTES = 96 * 2 ** 20;
@@ -44,20 +38,18 @@ export async function countNulls(
   source: PanelSource,
   options: NullsOptions,
 ): Promise<NullReport> {
-  const { select, params = {}, paramsByTime, signal, onProgress } = options;
+  const { select } = options;
   checkSelect(program, select);
   const traced = traceProgram(program, select);
   const range = await rowRange(source.time, options);
   const callParams = await CallParams.of(program, source.time.type, options, registry);
   const factors = [...traced.roots].map(([name, root]) => new FactorCounter(program, traced, name, root));
   const counted = { range, keepsInfinite: options.keepInfinite === true };
-  const blockRows = blockRowsFor(traced, source.laneCount);
+  const blockRows = options.blockRows ?? blockRowsFor(traced, source.laneCount);
   let origins: NullOrigins | null = null;
+  const { select: _, from: __, to: ___, ...callOfAll } = options;
   const call = {
-    params,
-    ...(paramsByTime !== undefined && { paramsByTime }),
-    ...(signal && { signal }),
-    ...(onProgress && { onProgress }),
+    ...callOfAll,
     blockRows,
     readerBytes: { origins: NullOrigins.bytesOf(traced.tasks, source.laneCount, blockRows) },
   };

@@ -1,7 +1,7 @@
 import type { ParamValue } from "../../ast/param_value.ts";
 import { type CompileOptions, finalDag, type Program } from "../../compile.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
-import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
+import type { PanelSourceOptions } from "../../data/source/source_options.ts";
 import { readsWholeRows } from "../../operator/definition.ts";
 
 /** The options that `addCallOptions` adds. */

@@ -68,7 +68,7 @@ export function checkEngineOptions(
   },
 ): void {
   for (const [name, remedy] of REMOVED_OPTIONS)
-    if (name in options) throw removedOption(flagOf(name), remedy);
+    if (name in options) throw removedOption(flagOf(name), remedy.remedy);
   if (options.engine === "dask") {
     if (options.threads !== undefined) throw notOnCluster("--threads");
     if (options.report !== undefined) throw notOnCluster("--report");

@@ -3,7 +3,7 @@ import { Cluster, type ClusterPanel, sharedPanel } from "../../cluster/client/cl
 import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
 import { noAddress } from "../../cluster/protocol/errors.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
-import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
+import type { PanelSourceOptions } from "../../data/source/source_options.ts";
 import { type ClusterFlags, tlsFiles } from "./cluster_options.ts";
 import { summariseCluster } from "./cluster_summary.ts";
 import type { EvalResult } from "./eval_summary.ts";

@@ -17,7 +17,6 @@ import { sharedColumn } from "../shared_columns.ts";
 import { columnsRead, type WantedFactors } from "../wanted_factors.ts";
 import {
   type CallOfMany,
-  checkedManyOptions,
   type EvaluateManyOptions,
   type PreparedCalls,
   type PreparedInstance,
@@ -65,9 +64,8 @@ export class ManyEvaluation {
     program: Program,
     panel: Panel,
     calls: readonly CallOfMany[],
-    given: EvaluateManyOptions,
+    options: EvaluateManyOptions,
   ): Promise<ManyEvaluation> {
-    const options = checkedManyOptions(calls, given);
     const order = host.pool.nextCall(options.priority);
     const prepared = await prepareCalls(registry, program, shapeOf(panel), calls, options);
     return new ManyEvaluation(host, registry, program, panel, { ...prepared, order }, options);
