@@ -12,7 +12,6 @@ const root = join(import.meta.dirname, "..");
  */
 const ROOMS = [
   "src/errors.ts",
-  "src/error_catalogue",
   "src/limits.ts",
   "src/panel.ts",
   "src/steps.ts",

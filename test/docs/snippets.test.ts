@@ -58,7 +58,7 @@ function isWhole(code: string): boolean {
 function pageSnippets(): Snippet[] {
   const pages = ["", "docs", "examples", "examples/service", "examples/data"].flatMap((path) =>
     readdirSync(join(root, path))
-      .filter((file) => file.endsWith(".md") && file !== "api.md")
+      .filter((file) => file.endsWith(".md") && !["api.md", "errors.md"].includes(file))
       .map((file) => join(path, file)),
   );
   return pages.flatMap((file) => {

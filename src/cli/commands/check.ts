@@ -85,15 +85,11 @@ async function reportedFindings({
 }
 
 async function findingCode(given: string): Promise<string> {
-  const { ERROR_CATALOGUE, entryOf } = await import("../../error_catalogue/catalogue.ts");
+  const { errorSections } = await import("../terminal/errors_page.ts");
+  const findings = (await errorSections()).map(({ code }) => code).filter((code) => code.startsWith("S"));
   const code = given.trim().toUpperCase();
-  if (entryOf(code)?.class === "suspicion") return code;
-  const findings = ERROR_CATALOGUE.filter((entry) => entry.class === "suspicion");
-  throw unknownCode(
-    given,
-    "finding",
-    findings.map((entry) => entry.code),
-  );
+  if (!findings.includes(code)) throw unknownCode(given, "finding", findings);
+  return code;
 }
 
 /** The columns that formulas may use: those of the data, as `eval` finds them, or those that options name. */

@@ -1,7 +1,7 @@
 import type { Command } from "commander";
-import { type ErrorEntry, exampleText } from "../../error_catalogue/entry.ts";
 import { UsageError } from "../../errors.ts";
 import { suggestion } from "../../text/suggest.ts";
+import type { ErrorSection } from "./errors_page.ts";
 import { print } from "./terminal.ts";
 
 /** Replaces Commander's help command by one that also explains error codes. */
@@ -20,17 +20,19 @@ async function help(program: Command, name: string | undefined): Promise<void> {
     command.outputHelp();
     return;
   }
-  const { ERROR_CATALOGUE, entryOf } = await import("../../error_catalogue/catalogue.ts");
-  const entry = entryOf(name!);
-  if (!entry)
+  const { errorSections } = await import("./errors_page.ts");
+  const sections = await errorSections();
+  const code = name!.toUpperCase();
+  const section = sections.find((one) => one.code === code || one.former.includes(code));
+  if (!section)
     throw unknownCode(name!, "command or code", [
       ...program.commands.map((one) => one.name()),
-      ...ERROR_CATALOGUE.map(({ code }) => code),
+      ...sections.map((one) => one.code),
     ]);
-  print(entryText(entry));
+  print(sectionText(section));
 }
 
-/** An error for a name that the catalogue lacks. */
+/** An error for a name that the page of errors lacks. */
 export function unknownCode(name: string, what: string, known: readonly string[]): UsageError {
   return new UsageError(
     "E563",
@@ -39,14 +41,18 @@ export function unknownCode(name: string, what: string, known: readonly string[]
   );
 }
 
-function entryText({ code, title, happened, toDo, example }: ErrorEntry): string {
+function sectionText({ code, title, meaning, remedy, examples }: ErrorSection): string {
   return [
     `${code} ${title}`,
     "",
-    `what happened  ${happened}`,
-    `what to do     ${toDo}`,
+    `what happened  ${meaning}`,
+    `what to do     ${remedy}`,
     "",
     "for example",
-    ...exampleText(example).map((line) => `  ${line}`.trimEnd()),
+    ...examples
+      .replace(/^For example:\s/, "")
+      .split("\n")
+      .filter((line) => !line.startsWith("```"))
+      .map((line) => `  ${line}`.trimEnd()),
   ].join("\n");
 }

@@ -1,14 +1,42 @@
+import { spawnSync } from "node:child_process";
+import { cpSync, mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
+import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
-import { ERROR_CATALOGUE } from "../../../src/error_catalogue/catalogue.ts";
-import { runCli } from "../run_cli.ts";
+import { errorSections } from "../../../src/cli/terminal/errors_page.ts";
+import { fileFolder } from "../../support/file_folder.ts";
+import { runCli, runCliProcess } from "../run_cli.ts";
 
-test.each(["E362", "e362"])("help %s prints the entry", async (code) => {
+const root = join(import.meta.dirname, "../../..");
+
+test.each(["E362", "e362"])("help %s prints the section of docs/errors.md", async (code) => {
   const { exitCode, stdout, stderr } = await runCli(["help", code]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-  const entry = ERROR_CATALOGUE.find((one) => one.code === "E362")!;
-  expect(stdout).toContain(`E362 ${entry.title}\n`);
-  for (const text of [entry.happened, entry.toDo]) expect(stdout).toContain(text);
-  expect(stdout).toContain("$ factorloom run jobs.yaml --once\n");
+  const section = (await errorSections()).find((one) => one.code === "E362")!;
+  expect(stdout).toContain(`E362 ${section.title}\n`);
+  for (const text of [section.meaning, section.remedy]) expect(stdout).toContain(text);
+  expect(stdout).toContain("\n  $ factorloom run jobs.yaml --once\n");
+  expect(stdout).not.toContain("```");
+});
+
+test("help finds the page in a package that is installed", async () => {
+  const folder = mkdtempSync(join(fileFolder(), "installed-"));
+  const packed = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {
+    cwd: root,
+    encoding: "utf8",
+  });
+  const [{ files }] = JSON.parse(packed.stdout) as [{ files: { path: string }[] }];
+  for (const { path } of files) {
+    mkdirSync(dirname(join(folder, path)), { recursive: true });
+    cpSync(join(root, path), join(folder, path));
+  }
+  symlinkSync(join(root, "node_modules"), join(folder, "node_modules"));
+  const installed = await runCliProcess(
+    ["help", "E101"],
+    {},
+    undefined,
+    join(folder, "dist/src/cli/main.js"),
+  );
+  expect(installed).toEqual(await runCli(["help", "E101"]));
 });
 
 test.each([

@@ -6,7 +6,7 @@ const SLOW = [
   "cluster/faults/",
   "cluster/dask_behaviour",
   "conformance/operators",
-  "error_catalogue/examples",
+  "docs/errors/examples",
   "difference/mutated_formulas",
   "data/number_types",
   "jobs/run",

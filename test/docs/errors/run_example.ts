@@ -3,24 +3,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { compile, compileStrictly } from "../../src/compile.ts";
-import {
-  type CommandExample,
-  type ErrorExample,
-  EXAMPLE_FILES,
-  EXAMPLE_PRELUDE,
-  type FormulaExample,
-  type LibraryExample,
-  type Situation,
-} from "../../src/error_catalogue/entry.ts";
-import { FactorloomError } from "../../src/errors.ts";
-import * as library from "../../src/index.ts";
-import { renderDiagnostic } from "../../src/text/source.ts";
-import { CliHost } from "../cli/cli_host.ts";
+import { compile, compileStrictly } from "../../../src/compile.ts";
+import { FactorloomError } from "../../../src/errors.ts";
+import * as library from "../../../src/index.ts";
+import { renderDiagnostic } from "../../../src/text/source.ts";
+import { CliHost } from "../../cli/cli_host.ts";
+import { EXAMPLE_FILES, EXAMPLE_PRELUDE, type Example } from "./example.ts";
 
-const MAIN = fileURLToPath(new URL("../../dist/src/cli/main.js", import.meta.url));
-
-export type RunnableExample = Exclude<ErrorExample, Situation>;
+const MAIN = fileURLToPath(new URL("../../../dist/src/cli/main.js", import.meta.url));
 
 /** What an example gives: the error, where it was caught as one, and the lines that a reader sees. */
 export interface Seen {
@@ -28,12 +18,14 @@ export interface Seen {
   readonly lines: readonly string[];
 }
 
-/** Runs the example of a code in a folder of its own. */
-export async function runExample(code: string, example: RunnableExample): Promise<Seen> {
-  if ("formula" in example) return runFormula(example);
-  return await inFolder(example.files ?? {}, async (folder) => {
-    if ("program" in example) return await runProgram(example, folder);
-    return { error: null, lines: linesFrom(code, await runCommands(example, folder)) };
+/** Runs an example of a code in a folder of its own. */
+export async function runExample(code: string, example: Example): Promise<Seen> {
+  const formulas = example.files["made.factors"];
+  if (formulas !== undefined && /^factorloom check made\.factors( --strict)?$/.test(example.commands.join()))
+    return runFormulas(formulas);
+  return await inFolder(example.files, async (folder) => {
+    if (example.program.length > 0) return await runProgram(example.program, folder);
+    return { error: null, lines: linesFrom(code, await runCommands(example.commands, folder)) };
   });
 }
 
@@ -43,26 +35,24 @@ function linesFrom(code: string, output: string): string[] {
   return output.slice(Math.max(0, start)).trimEnd().split("\n");
 }
 
-function runFormula({ formula }: FormulaExample): Seen {
+/** As the command line checks them, without a process. */
+function runFormulas(text: string): Seen {
   const options = { file: "made.factors" };
   try {
-    compile(formula, options);
+    compile(text, options);
   } catch (error) {
     return seen(error);
   }
-  const { suspicions } = compileStrictly(formula, options);
+  const { suspicions } = compileStrictly(text, options);
   return { error: null, lines: suspicions.map(renderDiagnostic).join("\n").split("\n") };
 }
 
-async function inFolder(
-  files: Readonly<Record<string, string>>,
-  run: (folder: string) => Promise<Seen>,
-): Promise<Seen> {
+async function inFolder(files: Example["files"], run: (folder: string) => Promise<Seen>): Promise<Seen> {
   const folder = mkdtempSync(join(tmpdir(), "factorloom-errors-"));
   try {
     for (const [name, text] of Object.entries({ ...EXAMPLE_FILES, ...files })) {
-      mkdirSync(dirname(join(folder, name)), { recursive: true });
-      writeFileSync(join(folder, name), text);
+      mkdirSync(name.endsWith("/") ? join(folder, name) : dirname(join(folder, name)), { recursive: true });
+      if (!name.endsWith("/")) writeFileSync(join(folder, name), text);
     }
     const { error, lines } = await run(folder);
     return { error, lines: lines.map((line) => line.replaceAll(`${folder}/`, "")) };
@@ -72,7 +62,7 @@ async function inFolder(
 }
 
 /** What the last command prints. */
-async function runCommands({ commands }: CommandExample, folder: string): Promise<string> {
+async function runCommands(commands: readonly string[], folder: string): Promise<string> {
   let output = "";
   for (const command of commands) output = await runCommand(command, folder);
   return output;
@@ -99,7 +89,7 @@ const AsyncFunction = (async () => {}).constructor as new (
   ...names: string[]
 ) => (...values: unknown[]) => Promise<void>;
 
-async function runProgram({ program }: LibraryExample, folder: string): Promise<Seen> {
+async function runProgram(program: readonly string[], folder: string): Promise<Seen> {
   const lines = [...EXAMPLE_PRELUDE, ...program].join("\n");
   const run = new AsyncFunction(...Object.keys(library), lines);
   const before = process.cwd();
