@@ -29,7 +29,7 @@ export const DOORS = {
 } as const satisfies Readonly<Record<string, readonly Spec[]>>;
 
 export type Door = keyof typeof DOORS;
-export type Command = Extract<Door, `factorloom ${string}`>;
+export type CommandDoor = Extract<Door, `factorloom ${string}`>;
 
 /** How a text says a value, at a command line and in YAML. */
 export type Written =
@@ -59,8 +59,6 @@ export interface OptionRow {
   readonly yaml: string | null;
   /** For `--help` and the docs. */
   readonly help: string;
-  /** Rarely wanted: changes no bit, or checks something. `--help` names it in one line. */
-  readonly isRare?: true;
   /** Why doors that take the spec do not take this option. */
   readonly refused?: Readonly<Partial<Record<Door, Refusal>>>;
 }

@@ -20,7 +20,7 @@ const SOURCE: Rows<ReadPanelOptions> = {
     written: "path",
     flag: "--series <path>",
     yaml: "series",
-    help: "table with a time column and numbers for all symbols alike, e.g. an index",
+    help: "table with times and numbers for all symbols alike, e.g. an index",
   },
   rename: {
     written: "pairs",
@@ -67,7 +67,6 @@ const PROGRAM: Rows<Pick<CompileOptions, "dialect" | "universe" | "operators" | 
     flag: "--no-pass <name>",
     yaml: "formulas.disabled_passes",
     help: "leave a compiler pass out (may be repeated)",
-    isRare: true,
     refused: {
       "factorloom verify": {
         problem: "verify takes no --no-pass",
@@ -149,7 +148,6 @@ const CALL: Rows<EvaluateOptions> = {
     flag: "--priority <number>",
     yaml: "priority",
     help: "among calls under way, larger ones first (default: 0)",
-    isRare: true,
     refused: {
       "factorloom verify": notVerified("--priority", "leave it out: its runs come one after the other"),
     },
@@ -159,7 +157,6 @@ const CALL: Rows<EvaluateOptions> = {
     flag: "--block-rows <count>",
     yaml: "block_rows",
     help: "times that are computed together (default: what suits memory)",
-    isRare: true,
     refused: {
       open: inSession("blockRows", "leave it out: its blocks are single rows"),
       "factorloom verify": notVerified("--block-rows", "leave it out: it tries blocks of several sizes"),
@@ -169,8 +166,7 @@ const CALL: Rows<EvaluateOptions> = {
     written: "choice",
     flag: "--kernel <kind>",
     yaml: "kernel",
-    help: "compiled, or reference: slow, to check the others by",
-    isRare: true,
+    help: "compiled code, or the slow references to check it by",
     refused: { "factorloom verify": notVerified("--kernel", "leave it out: it compares both") },
   },
   signal: {
