@@ -26,11 +26,3 @@ export class Pauses {
     this.#until = performance.now() + STEP_MS;
   }
 }
-
-/** Does all steps at once. */
-export function atOnce<T>(work: Generator<void, T>): T {
-  for (;;) {
-    const step = work.next();
-    if (step.done) return step.value;
-  }
-}

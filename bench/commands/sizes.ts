@@ -50,7 +50,7 @@ async function runPushes({ json, lanes }: Omit<SizesFlags, "threads">): Promise<
 
 async function runSizes({ json, ...options }: SizesFlags): Promise<void> {
   const { sessionSize } = await import("../simulation/sizes.ts");
-  const sizes = SETS.map((set) => sessionSize(set, options));
+  const sizes = await Promise.all(SETS.map((set) => sessionSize(set, options)));
   if (json) {
     print(JSON.stringify({ ...options, sizes }));
     return;

@@ -53,7 +53,10 @@ export function equalNodes(shape: Shape, count: number, costNs: number): PlanNod
     return [Math.min(first, second), Math.max(first, second)];
   });
   const costs = inputs.map(() => costNs);
-  const weights = criticalPathWeights(costs, inputs);
+  const weights = criticalPathWeights(
+    costs,
+    inputs.map((reads) => ({ inputs: reads })),
+  );
   return inputs.map((reads, id) => ({
     id,
     kind: "lanes",

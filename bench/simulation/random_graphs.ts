@@ -69,7 +69,10 @@ export function randomGraph(family: string, seed: number): SimulatedNode[] {
   const random = Xoshiro128.seeded(BigInt(seed));
   const edges = RANDOM_GRAPHS[family]!(random);
   const costsNs = edges.map(() => Math.round(COST_NS * lognormal(random, COST_SIGMA)));
-  const weights = criticalPathWeights(costsNs, edges);
+  const weights = criticalPathWeights(
+    costsNs,
+    edges.map((inputs) => ({ inputs })),
+  );
   return edges.map((inputs, node) => ({
     kind: inputs.length === 0 ? "source" : inputs.length === 1 ? "chain" : "join",
     inputs,

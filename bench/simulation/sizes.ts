@@ -4,7 +4,7 @@ import { OVERLAPPING_BLOCKS_MAX } from "../../src/execution/shared/block_slots.t
 import { emitKernels } from "../../src/kernel/compile/compile_kernels.ts";
 import { ROW_SLOTS } from "../../src/live/live_plan.ts";
 import { formPlan } from "../../src/plan/form.ts";
-import { atOnce } from "../../src/steps.ts";
+import { inSteps } from "../../src/steps.ts";
 
 /** What one row of a session takes, by the measured costs of operators. */
 export interface SessionSize {
@@ -28,7 +28,7 @@ export interface SizesOptions {
 }
 
 /** The plan that a session opens of a formula set. @throws UsageError E562 for an unknown set. */
-export function sessionSize(set: string, { lanes, threads }: SizesOptions): SessionSize {
+export async function sessionSize(set: string, { lanes, threads }: SizesOptions): Promise<SessionSize> {
   const dag = graphOf(formulaSet(set));
   const plan = formPlan(dag, {
     laneCount: lanes,
@@ -36,7 +36,7 @@ export function sessionSize(set: string, { lanes, threads }: SizesOptions): Sess
     undoBlocks: OVERLAPPING_BLOCKS_MAX,
     executorCount: threads,
   });
-  const { arenaBytes, stateBytes } = atOnce(
+  const { arenaBytes, stateBytes } = await inSteps(
     emitKernels(plan, builtInRegistry, {
       reference: false,
       executorCount: threads,

@@ -2,19 +2,17 @@ import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../compile.ts";
 import { type Dag, DagBuilder } from "../dag/dag.ts";
 import { PASS_NAMES } from "../dag/passes/order.ts";
-import { BLOCK_ROWS_BEST } from "../evaluation/arenas/block_rows.ts";
-import { type EngineHost, Evaluation } from "../evaluation/evaluation.ts";
-import { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
+import type { EngineHost, Evaluation } from "../evaluation/evaluation.ts";
+import { BLOCK_ROWS_BEST } from "../evaluation/fit_plan.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
 import { startHost } from "../evaluation/start_host.ts";
 import { type Calibration, machineName } from "../evaluation/stored_costs.ts";
-import { ExecutorPool } from "../execution/executor_pool.ts";
 import { machineMemoryBytes } from "../limits.ts";
 import { isSeriesLike, type KernelOperator, kernelOperators, type Settings } from "../operator/definition.ts";
 import type { Panel } from "../panel.ts";
 import { DEFAULT_COSTS, type OperatorCost } from "../plan/cost_model.ts";
 import { COLUMN_COST_NS } from "../plan/task_cost.ts";
-import { openFormulas } from "./open_formulas.ts";
+import { openDag, openFormulas } from "./open_formulas.ts";
 import { median, sum } from "./result.ts";
 import { syntheticPanel } from "./synthetic_panel.ts";
 
@@ -73,14 +71,8 @@ export async function calibrate(options: CalibrateOptions = {}): Promise<Calibra
     .filter(({ lower }) => lower)
     .flatMap(probesOf);
   const panel = panelOf(lanes, WARM_UP_ROWS + BLOCKS * blockRows);
-  const pool = await ExecutorPool.start({ threads: 1 });
-  const host: EngineHost = {
-    pool,
-    budget: new MemoryBudget(machineMemoryBytes()),
-    threads: 1,
-    costs: DEFAULT_COSTS,
-    engineDigest: "",
-  };
+  const memoryLimitBytes = machineMemoryBytes();
+  const host = await startHost({ threads: 1, memoryLimitBytes, costs: DEFAULT_COSTS, engineDigest: "" });
   const best = new Map<string, Map<number, number>>();
   try {
     for (const [index, probe] of probes.entries()) {
@@ -92,7 +84,7 @@ export async function calibrate(options: CalibrateOptions = {}): Promise<Calibra
       onProgress(index + 1, probes.length);
     }
   } finally {
-    await pool.close();
+    await host.pool.close();
   }
   const handOutNs = Number((await measureHandOut()).toPrecision(2));
   const operators = Object.fromEntries([...best].map(([name, points]) => [name, costOf(points)]));
@@ -197,18 +189,9 @@ async function measureChain(
   probe: Probe,
   length: number,
 ): Promise<number> {
-  const dag = chainOf(probe, length);
-  const { rowCount, laneCount, fields, groups } = panel;
-  const evaluation = await Evaluation.open(host, {
-    dag,
-    laneCount,
-    rowCount,
-    registry: builtInRegistry,
-    operators: [],
-    blockRows,
-    memoryNeed: () => ({ bytes: {}, held: [], remedy: "give fewer --lanes" }),
-    allocate: () => ({ fields, groups, params: {}, results: [null] }),
-  });
+  const { rowCount, laneCount } = panel;
+  const options = { blockRows, keepsResults: false };
+  const { evaluation } = await openDag(host, chainOf(probe, length), panel, options);
   try {
     const perCell: number[] = [];
     let started = performance.now();

@@ -1,13 +1,12 @@
-import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../compile.ts";
+import type { Dag } from "../dag/dag.ts";
 import { InternalError } from "../errors.ts";
-import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
-import { sharedColumn } from "../evaluation/shared_columns.ts";
+import type { EngineHost, Evaluation } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
-import { lookbackRows } from "../plan/lookback.ts";
 import { CONDITION_COUNT, conditionalText, holding, PARAM_VALUES } from "./conditional_formulas.ts";
 import { FactorDigests } from "./factor_digests.ts";
 import type { LiveOptions } from "./live.ts";
+import { type OpenedFormulas, openDag } from "./open_formulas.ts";
 import { type Measured, msPerRow, peakRssBytes, sum } from "./result.ts";
 
 /** Calls under one pair of conditions, before others come in. */
@@ -85,55 +84,29 @@ const ALL = new Array<boolean>(CONDITION_COUNT).fill(true);
 
 /** The file, open for one row a call. */
 class OpenProgram {
-  readonly evaluation: Evaluation<PlanBuffers>;
+  readonly evaluation: Evaluation;
   readonly lookbackRows: number;
   /** The condition of each output. */
   readonly conditions: readonly number[];
   readonly #rowCount: number;
 
   static async open(host: EngineHost, panel: Panel): Promise<OpenProgram> {
-    const fields = [...panel.fields.keys()];
-    const program = compile(conditionalText(), {
-      file: "conditions",
-      fields,
-      groups: [...panel.groups.keys()],
-    });
+    const names = { fields: [...panel.fields.keys()], groups: [...panel.groups.keys()] };
+    const program = compile(conditionalText(), { file: "conditions", ...names });
     const dag = finalDag(program);
-    const { laneCount } = panel;
-    const evaluation = await Evaluation.open<PlanBuffers>(host, {
-      dag,
-      laneCount,
-      rowCount: panel.rowCount,
-      registry: builtInRegistry,
-      operators: program.operators,
-      blockRows: 1,
-      disabledPasses: program.disabledPasses,
-      memoryNeed: () => ({ bytes: {}, held: [], remedy: "give fewer --lanes" }),
-      allocate: () => ({
-        fields: panel.fields,
-        groups: panel.groups,
-        params: {},
-        results: dag.outputs.map(() => sharedColumn(laneCount)),
-      }),
-    });
-    const lookback = Math.max(...lookbackRows(dag));
-    return new OpenProgram(
-      evaluation,
-      lookback,
-      dag.outputs.map(({ condition }) => condition!),
-      panel.rowCount,
-    );
+    const { disabledPasses } = program;
+    const opened = await openDag(host, dag, panel, { blockRows: 1, keepsResults: true, disabledPasses });
+    return new OpenProgram(opened, dag, panel.rowCount);
   }
 
   private constructor(
-    evaluation: Evaluation<PlanBuffers>,
-    lookback: number,
-    conditions: readonly number[],
+    { evaluation, lookbackRows }: Pick<OpenedFormulas, "evaluation" | "lookbackRows">,
+    { outputs }: Dag,
     rowCount: number,
   ) {
     this.evaluation = evaluation;
-    this.lookbackRows = lookback;
-    this.conditions = conditions;
+    this.lookbackRows = lookbackRows;
+    this.conditions = outputs.map(({ condition }) => condition!);
     this.#rowCount = rowCount;
   }
 

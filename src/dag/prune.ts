@@ -1,11 +1,12 @@
-import { type Dag, inputsOf, type Task } from "./dag.ts";
+import { type Dag, inputsOf, type Output, type Task } from "./dag.ts";
+import { withInputsAt } from "./rebuild.ts";
 
 /**
- * The graph of the wanted outputs and what they depend on, in the same order. Everything in it is needed, so it has no
+ * The graph of the wanted outputs, by default all, and what they depend on, in the same order. Everything in it is needed, so it has no
  * condition sets.
  */
-export function pruneDag(dag: Dag, isOutputWanted: readonly boolean[]): Dag {
-  const outputs = dag.outputs.filter((_, index) => isOutputWanted[index]);
+export function pruneDag(dag: Dag, isWanted: (output: Output, index: number) => boolean = () => true): Dag {
+  const outputs = dag.outputs.filter(isWanted);
   const isNeeded = new Uint8Array(dag.tasks.length);
   for (const { task } of outputs) isNeeded[task] = 1;
   for (let id = dag.tasks.length - 1; id >= 0; id--) {
@@ -14,7 +15,7 @@ export function pruneDag(dag: Dag, isOutputWanted: readonly boolean[]): Dag {
   const newIds = new Int32Array(dag.tasks.length);
   const tasks: Task[] = [];
   dag.tasks.forEach((task, id) => {
-    if (isNeeded[id]) newIds[id] = tasks.push(renumbered(task, newIds)) - 1;
+    if (isNeeded[id]) newIds[id] = tasks.push(withInputsAt(task, newIds)) - 1;
   });
   const { conditionSets: _, ...rest } = dag;
   return {
@@ -22,9 +23,4 @@ export function pruneDag(dag: Dag, isOutputWanted: readonly boolean[]): Dag {
     tasks,
     outputs: outputs.map((output) => ({ ...output, task: newIds[output.task] as number })),
   };
-}
-
-function renumbered(task: Task, newIds: Int32Array): Task {
-  if (task.kind !== "call") return task;
-  return { ...task, inputs: task.inputs.map((input) => newIds[input] as number) };
 }

@@ -16,7 +16,8 @@ export function rebuildDag(
   return { ...dag, tasks: builder.tasks, outputs };
 }
 
-function withInputsAt(task: Task, ids: readonly number[]): Task {
+/** The task with other ids of its inputs: by their ids of today. */
+export function withInputsAt(task: Task, ids: ArrayLike<number>): Task {
   if (task.kind !== "call") return task;
   const inputs = task.inputs.map((input) => ids[input] as number);
   return inputs.every((input, i) => input === task.inputs[i]) ? task : { ...task, inputs };

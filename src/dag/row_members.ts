@@ -44,10 +44,7 @@ export function hideAbsent(
   const outputs = dag.outputs.map((output) => ({ ...output, task: ids[output.task]! }));
   if (universe !== null && universeOutput !== undefined)
     outputs.push({ name: universeOutput, task: members.mask, condition: null, priority: 0 });
-  return pruneDag(
-    { ...rest, tasks: builder.tasks, outputs },
-    outputs.map(() => true),
-  );
+  return pruneDag({ ...rest, tasks: builder.tasks, outputs });
 }
 
 /** Copies tasks into a graph, with instruments that do not count hidden from operators across the row. */
@@ -70,7 +67,7 @@ class RowMembers {
   /** Restricted further, to instruments for which a task is neither 0 nor null. */
   within(dag: Dag, universe: number): RowMembers {
     const output = { name: "universe", task: universe, condition: null, priority: 0 };
-    const { tasks, outputs } = pruneDag({ ...dag, outputs: [output] }, [true]);
+    const { tasks, outputs } = pruneDag({ ...dag, outputs: [output] });
     const ids = this.addAll(tasks);
     const zero = this.#add({ kind: "number", value: 0 });
     const isInside = this.#add(callOf("not_equal", [ids[outputs[0]!.task]!, zero]));

@@ -54,11 +54,13 @@ export async function findOrigins(
   const select = [...new Set([...tallies.values()].flatMap(({ outputs }) => outputs))];
   const registry = withOperators(joined.operators);
   const stream = await FactorStream.open(host, registry, joined, source, { ...call, select });
+  const restartRows = new Set(stream.restartRows);
   let row = 0;
   for await (const block of stream.blocks()) {
     const { rowCount, times, present } = block;
     for (const tally of tallies.values()) tally.open(block);
     for (let at = 0; at < rowCount; at++, row++) {
+      if (restartRows.has(row)) for (const tally of tallies.values()) tally.restart();
       const taken = { row, time: times[at]!, start: at * source.laneCount, present };
       for (const tally of tallies.values()) tally.takeRow(taken);
     }

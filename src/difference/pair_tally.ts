@@ -27,7 +27,9 @@ export class PairTally {
   readonly #reach: PairReach;
   readonly #columns: readonly [string | number, string | number];
   readonly #tolerance: number;
-  /** By lane, the last row that differed. */
+  /** Whether any cell differed so far. */
+  isDifferent = false;
+  /** By lane, the last row that differed since history began. */
   readonly #lastRow: Float64Array;
   /** The last row in which an instrument that has a row differed. */
   #lastRowPresent = Number.NEGATIVE_INFINITY;
@@ -63,9 +65,9 @@ export class PairTally {
     this.#values = [a!, b!];
   }
 
-  /** Whether any cell differed so far. */
-  get isDifferent(): boolean {
-    return this.#lastRow.some((row) => row >= 0);
+  /** History begins with the next row: nothing reads the rows before. */
+  restart(): void {
+    this.#lastRow.fill(Number.NEGATIVE_INFINITY);
   }
 
   takeRow({ row, time, start, present }: TalliedRow): void {
@@ -78,6 +80,7 @@ export class PairTally {
       if (isWithin(x, y, this.#tolerance)) continue;
       const isPresent = present[cell] === 1;
       this.#lastRow[lane] = row;
+      this.isDifferent = true;
       if (isPresent) this.#lastRowPresent = row;
       const readsEqual = isAcrossRow
         ? readsEqualRow

@@ -150,6 +150,7 @@ async function compute(
 ): Promise<Computed> {
   const { range, wanted } = call;
   const { laneCount } = panel;
+  const times = panel.time.values;
   const outputCount = wanted.dag.outputs.length;
   if (outputCount === 0 || range.end === 0 || laneCount === 0) return nothingComputed(outputCount);
   // Rows before the range run as well; later blocks overwrite their results.
@@ -185,8 +186,9 @@ async function compute(
   const { signal, onProgress } = options;
   try {
     await runBlocks(evaluation, cutBlocks(range, evaluation.plan.blockRows), {
+      restartRows: call.restartRows,
       signal,
-      conditionsIn: ({ inputRow, rowCount }) => conditionsIn(inputRow, rowCount),
+      conditionsIn: ({ inputRow, rowCount }) => conditionsIn(times.subarray(inputRow, inputRow + rowCount)),
       onBlock: ({ inputRow, rowCount }) => onProgress?.(inputRow + rowCount, range.end),
     });
     await evaluation.openPlan.close();
@@ -233,7 +235,7 @@ function* cutBlocks({ first, end }: RowRange, blockRows: number): Generator<Bloc
   }
 }
 
-export function panelInputs(panel: Panel, call: PreparedCall): Omit<PlanBuffers, "results"> {
+function panelInputs(panel: Panel, call: PreparedCall): Omit<PlanBuffers, "results"> {
   return { ...columnsOfPanel(panel, call.read), params: paramValues(call) };
 }
 

@@ -12,8 +12,8 @@ import type { CostModel } from "../plan/cost_model.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import { inSteps } from "../steps.ts";
-import { type FitSpec, type FittedPlan, fitPlan } from "./arenas/fit_plan.ts";
 import { suppressUnhandled } from "./awaiting.ts";
+import { type FitSpec, type FittedPlan, fitPlan } from "./fit_plan.ts";
 import type { MemoryBudget } from "./memory/memory_budget.ts";
 
 /** Threads and memory of an engine, shared by its evaluations. */
@@ -173,14 +173,21 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     return Math.max(1, Math.min(blockRows, Math.floor(URGENT_PART_NS / rowNs)));
   }
 
-  /** Goes back to the row before any history, once the blocks under way have ended; none may be run meanwhile. */
+  /** Goes back to the row before any history behind the blocks that are under way; blocks that are run later wait for it. */
   async restart(): Promise<void> {
-    await this.#submitted;
-    await this.openPlan.idle();
-    this.#earlierRows += this.openPlan.next.row;
-    this.openPlan.restart();
-    for (const { plan, kernels, memory } of this.arenas)
-      await inSteps(initializeArena(plan, kernels, memory));
+    const before = this.#submitted;
+    const { promise, resolve } = Promise.withResolvers<void>();
+    this.#submitted = promise;
+    await before;
+    try {
+      await this.openPlan.idle();
+      this.#earlierRows += this.openPlan.next.row;
+      this.openPlan.restart();
+      for (const { plan, kernels, memory } of this.arenas)
+        await inSteps(initializeArena(plan, kernels, memory));
+    } finally {
+      resolve();
+    }
   }
 
   /** Bytes of all arenas, and those of operator state. */

@@ -5,13 +5,14 @@ import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_sour
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
-import { BLOCK_ROWS_BEST } from "./arenas/block_rows.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
+import { BLOCK_ROWS_BEST } from "./fit_plan.ts";
 import { broughtFields } from "./has_row.ts";
 import type { MemoryBudget } from "./memory/memory_budget.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type ConditionalGraph, conditionalGraph, type PreparedCall, prepareCall } from "./prepared_call.ts";
+import { RestartFinder } from "./restarts.ts";
 import { sharedColumn } from "./shared_columns.ts";
 import { type StagedBlock, StagedInput } from "./staged_input.ts";
 import type { WantedFactors } from "./wanted_factors.ts";
@@ -21,9 +22,12 @@ export interface StreamOptions extends EvaluateOptions {
   readonly readerBytes?: Readonly<Record<string, number>>;
 }
 
-/** Panel rows `[first, end)`, computed from `start` on: `start <= first <= end`, and `end` not behind that of the call. */
+/**
+ * Panel rows `[first, end)`, computed from `start` on: `start <= first <= end`, and `end` not behind that of the call. Null:
+ * they follow the rows before.
+ */
 export interface RowsWithHistory extends RowRange {
-  readonly start: number;
+  readonly start: number | null;
 }
 
 interface StreamBuffers extends PlanBuffers {
@@ -46,6 +50,7 @@ export class FactorStream {
   readonly #call: PreparedCall;
   readonly #graph: ConditionalGraph;
   readonly #input: StagedInput;
+  readonly #restarts: RestartFinder | null;
   #hasBegun = false;
 
   /** @throws as `Engine.stream`. */
@@ -60,8 +65,9 @@ export class FactorStream {
     const call = await prepareCall(registry, program, source, options);
     const numbered = { ...call, order };
     const graph = conditionalGraph(program, call);
+    const restarts = options.restarts && (await RestartFinder.of(options.restarts, source.time.type));
     const evaluation = await openEvaluation(host, registry, program, source, numbered, graph.dag, options);
-    return new FactorStream(host.budget, evaluation, source, call, graph, options);
+    return new FactorStream(host.budget, evaluation, source, call, graph, restarts ?? null, options);
   }
 
   private constructor(
@@ -70,6 +76,7 @@ export class FactorStream {
     source: PanelSource,
     call: PreparedCall,
     graph: ConditionalGraph,
+    restarts: RestartFinder | null,
     options: EvaluateOptions,
   ) {
     this.#budget = budget;
@@ -79,12 +86,18 @@ export class FactorStream {
     this.#source = source;
     this.#options = options;
     this.#call = call;
+    this.#restarts = restarts;
     this.#input = evaluation?.buffers.input ?? new StagedInput(call, BLOCK_ROWS_BEST, source.laneCount);
   }
 
   /** The panel rows that the call's options name. */
   get range(): RowRange {
     return this.#call.range;
+  }
+
+  /** Rows at which history begins again. */
+  get restartRows(): readonly number[] {
+    return this.#call.restartRows;
   }
 
   /**
@@ -96,8 +109,8 @@ export class FactorStream {
   }
 
   /**
-   * The same for some rows, as if there were none before `start`. Closes nothing: other rows may follow, one call after the
-   * other. Where it fails or is aborted, the caller closes the stream.
+   * The same for some rows, as if there were none before `start`, or after those before. Closes nothing: other rows may
+   * follow, one call after the other. Where it fails or is aborted, the caller closes the stream.
    */
   rows(wanted: RowsWithHistory): AsyncGenerator<FactorBlock, void, void> {
     return this.#blocksOf(wanted, false);
@@ -112,7 +125,7 @@ export class FactorStream {
     const [fields, groups] = [broughtFields(columns.fields), columns.groups];
     const { signal, onProgress } = this.#options;
     const { blockRows } = this.#input;
-    const rows = isWhole ? undefined : { first: start, end };
+    const rows = isWhole ? undefined : { first: start ?? first, end };
     const read = this.#source.blocks({ fields, groups, blockRows, rows, signal })[Symbol.asyncIterator]();
     const readNext = () => suppressUnhandled(this.#budget.whileBusy(() => read.next()));
     const underWay: { readonly staged: StagedBlock; readonly running: Promise<void> }[] = [];
@@ -121,7 +134,7 @@ export class FactorStream {
     if (isWhole) signal?.addEventListener("abort", close);
     try {
       let reading: Promise<IteratorResult<PanelBlock>> | null = readNext();
-      await this.#startAt(start);
+      await this.#startAt(start, first);
       for (;;) {
         const oldest = underWay[0];
         // Blocks overlap: a block's space is reused once its results have been read.
@@ -134,7 +147,8 @@ export class FactorStream {
         } else if (oldest) {
           await oldest.running;
           underWay.shift();
-          if (isWhole) onProgress?.(Math.min(end, oldest.staged.firstRow + oldest.staged.rowCount), end);
+          const doneRow = oldest.staged.firstRow + oldest.staged.rowCount;
+          onProgress?.(Math.min(end, doneRow), this.range.end);
           const results = this.#results(oldest.staged, { first, end });
           if (results) yield results;
         } else return;
@@ -146,11 +160,35 @@ export class FactorStream {
     }
   }
 
-  /** The row of the next block, without any history. */
-  async #startAt(row: number): Promise<void> {
-    if (this.#hasBegun) await this.evaluation?.restart();
+  /** The row of the next block, without any history or after that of before. */
+  async #startAt(start: number | null, first: number): Promise<void> {
+    if (this.#hasBegun && start !== null) await this.evaluation?.restart();
     this.#hasBegun = true;
-    this.#input.startAt(row);
+    this.#input.startAt(start ?? first);
+    if (this.#restarts === null || start === null) return;
+    const stretch = this.restartRows.findLast((restart) => restart <= start) ?? 0;
+    this.#restarts.last = null;
+    this.#restarts.rowsOf(this.#source.time.values.subarray(stretch, stretch + 1));
+  }
+
+  /** What `restoreState` needs to go on after the rows that were read to their end: views of memory that later rows change. */
+  saveState(): Uint8Array[] {
+    const stretch = new Float64Array([this.#restarts?.last ?? Number.NaN]);
+    return [new Uint8Array(stretch.buffer), ...(this.evaluation?.openPlan.checkpointPieces() ?? [])];
+  }
+
+  /**
+   * Goes on where another stream of the same program, options and symbols was when it saved its state: with `rows` that
+   * start nowhere.
+   *
+   * @throws DataError E351 for damaged bytes, E352 for those of another program; nothing has changed then.
+   */
+  restoreState(state: Uint8Array): void {
+    const header = Float64Array.BYTES_PER_ELEMENT;
+    this.evaluation?.openPlan.restore(state.subarray(header));
+    const [stretch = Number.NaN] = new Float64Array(state.slice(0, header).buffer);
+    if (this.#restarts) this.#restarts.last = Number.isNaN(stretch) ? null : stretch;
+    this.#hasBegun = true;
   }
 
   /** Releases the memory; for a stream whose blocks were not all read. May be called twice. */
@@ -162,12 +200,22 @@ export class FactorStream {
     return next.done ? null : this.#input.stage(next.value);
   }
 
-  async #run({ firstRow, stagedRow, rowCount }: StagedBlock): Promise<void> {
+  /** Runs the rows of a block, those from a restart on as if none came before. */
+  async #run({ stagedRow, rowCount, times }: StagedBlock): Promise<void> {
     const { signal } = this.#options;
-    const block = { rowCount, inputRow: stagedRow, outputRow: stagedRow };
-    const conditions = this.#graph.conditionsIn(firstRow, rowCount);
-    if (this.evaluation) await this.evaluation.run(block, signal, conditions);
-    else signal?.throwIfAborted();
+    signal?.throwIfAborted();
+    if (!this.evaluation) return;
+    const restarts = this.#restarts?.rowsOf(times) ?? [];
+    const running: Promise<void>[] = [];
+    for (let row = 0; row < rowCount; ) {
+      if (restarts.includes(row)) running.push(this.evaluation.restart());
+      const end = restarts.find((restart) => restart > row) ?? rowCount;
+      const rows = { rowCount: end - row, inputRow: stagedRow + row, outputRow: stagedRow + row };
+      const conditions = this.#graph.conditionsIn(times.subarray(row, end));
+      running.push(this.evaluation.run(rows, signal, conditions));
+      row = end;
+    }
+    await Promise.all(running);
   }
 
   /** The rows of a block within the range; null if there are none. */
@@ -175,12 +223,12 @@ export class FactorStream {
     { firstRow, rowCount, stagedRow, times, present }: StagedBlock,
     range: RowRange,
   ): FactorBlock | null {
-    const { params, sets } = this.#call;
+    const { params } = this.#call;
     const { laneCount } = this.#source;
     const first = Math.max(0, range.first - firstRow);
     const end = Math.min(rowCount, range.end - firstRow);
     if (first >= end) return null;
-    const setsOfRows = sets.subarray(firstRow + first, firstRow + end);
+    const setsOfRows = params.setsAt(times.subarray(first, end));
     const columns = this.wanted.factors.map(({ name, condition, output }) => {
       const column = output === null ? null : this.evaluation?.buffers.results[output];
       if (!column) return [name, null] as const;

@@ -14,6 +14,7 @@ import {
   wholeNumber,
 } from "../text/argument_kinds.ts";
 import type { OptionKinds } from "../text/option_kinds.ts";
+import { RESTARTS, type Restarts } from "./restart_options.ts";
 
 /** How operators run: kernels compiled from their lowering, or their scalar references. The bits are the same. */
 export type KernelChoice = "compiled" | "reference";
@@ -28,6 +29,11 @@ export interface EvaluateOptions extends ParamOptions {
   readonly from?: string | Date;
   /** Last time of the output, inclusive. A text without time of day includes that whole day. */
   readonly to?: string | Date;
+  /**
+   * At the first row from each of these times on, windows and recurrences begin as if no row had come before: times as
+   * `from`, or the starts of sessions, e.g. `{ sessions: [["09:30", "16:00"]], timezone: "America/New_York" }`.
+   */
+  readonly restarts?: Restarts;
   /** Keeps infinities in the output instead of turning them into nulls. */
   readonly keepInfinite?: boolean;
   /** Ends the call when aborted; the engine stays usable. */
@@ -84,6 +90,7 @@ export const EVALUATE_OPTIONS = {
   select: TEXTS,
   from: TIME,
   to: TIME,
+  restarts: RESTARTS,
   keepInfinite: FLAG,
   signal: SIGNAL,
   onProgress: FUNCTION,

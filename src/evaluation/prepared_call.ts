@@ -6,6 +6,7 @@ import type { RowRange } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
 import type { EvaluateOptions } from "./options.ts";
+import { restartRowsOf } from "./restarts.ts";
 import { rowRange } from "./row_range.ts";
 import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from "./wanted_factors.ts";
 
@@ -13,6 +14,8 @@ import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from
 export interface PreparedCall {
   /** Rows of the output; earlier rows run as well. */
   readonly range: RowRange;
+  /** Rows before its end, but the first, at which history begins again, ascending. */
+  readonly restartRows: readonly number[];
   readonly params: CallParams;
   /** The set of params of each row up to the end of the range. */
   readonly sets: Int32Array;
@@ -22,11 +25,11 @@ export interface PreparedCall {
   readonly read: ColumnsRead;
 }
 
-/** The graph of a call, and for each block of its rows which conditions of its outputs hold in one of them at least. */
+/** The graph of a call, and for the times of a block which conditions of its outputs hold in one of them at least. */
 export interface ConditionalGraph {
   readonly dag: Dag;
   /** For each condition of the graph; undefined where every task is needed in every row. */
-  conditionsIn(firstRow: number, rowCount: number): readonly boolean[] | undefined;
+  conditionsIn(times: BigInt64Array): readonly boolean[] | undefined;
 }
 
 /** Properties of the input that are known before any of it is read. */
@@ -42,7 +45,7 @@ export interface InputShape {
 
 /** Under params that change over time a task is needed in blocks with a row that wants one of its factors. */
 export function conditionalGraph({ disabledPasses }: EvaluableProgram, call: PreparedCall): ConditionalGraph {
-  const { params, sets, setsUsed, wanted } = call;
+  const { params, setsUsed, wanted } = call;
   const { dag } = wanted;
   const fails = (condition: number | null) => setsUsed.some((set) => !params.isWanted(condition, [set]));
   // Other conditions may have params without a value.
@@ -54,8 +57,8 @@ export function conditionalGraph({ disabledPasses }: EvaluableProgram, call: Pre
   );
   return {
     dag: propagateConditions({ ...dag, outputs }),
-    conditionsIn: (firstRow, rowCount) => {
-      const setsOfRows = new Set(sets.subarray(firstRow, firstRow + rowCount));
+    conditionsIn: (times) => {
+      const setsOfRows = new Set(params.setsAt(times));
       return dag.conditions.map(
         (_, condition) => changing.has(condition) && params.isWanted(condition, setsOfRows),
       );
@@ -73,11 +76,12 @@ export async function prepareCall(
   options.signal?.throwIfAborted();
   const { time } = input;
   const range = await rowRange(time, options);
+  const restartRows = await restartRowsOf(time, range.end, options);
   const params = await CallParams.of(program, time.type, options, registry);
   const sets = params.setsAt(time.values.subarray(0, range.end));
   const setsUsed = [...new Set(sets)];
   const wanted = wantedFactors(program, options.select, params, setsUsed, input.seriesNames);
   const read = columnsRead(wanted.dag, input);
   for (const name of read.params) for (const set of setsUsed) params.numeric(name, set);
-  return { range, params, sets, setsUsed, wanted, read };
+  return { range, restartRows, params, sets, setsUsed, wanted, read };
 }

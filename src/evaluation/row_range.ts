@@ -1,3 +1,4 @@
+import type { OpenDatabase } from "../data/duckdb/database.ts";
 import { noRowsInRange, timeUnusable } from "../data/errors.ts";
 import type { RowRange } from "../data/panel/panel_source.ts";
 import { valueOfDate } from "../data/time/date_value.ts";
@@ -5,14 +6,19 @@ import { describeTimeType, formatTime, parseTimeText } from "../data/time/time_t
 import type { UsageError } from "../errors.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
 import { kindOf } from "../text/argument_kinds.ts";
-import type { EvaluateOptions } from "./options.ts";
+
+/** As of `EvaluateOptions`. */
+interface TimesWanted {
+  readonly from?: string | Date;
+  readonly to?: string | Date;
+}
 
 /**
  * The rows with times from `from` to `to`, both inclusive.
  *
  * @throws UsageError E541 for a time that does not fit the column's type; DataError E342 if no row is left.
  */
-export async function rowRange(time: TimeColumn, options: EvaluateOptions): Promise<RowRange> {
+export async function rowRange(time: TimeColumn, options: TimesWanted): Promise<RowRange> {
   const { values, type } = time;
   const { first, end } = await rowsWithin(time, options);
   if (first < end || values.length === 0) return { first, end };
@@ -20,31 +26,34 @@ export async function rowRange(time: TimeColumn, options: EvaluateOptions): Prom
 }
 
 /** The same, where no row may be left: the range is then empty and stands where its times would. @throws UsageError E541. */
-export async function rowsWithin(
-  { values, type }: TimeColumn,
-  { from, to }: Pick<EvaluateOptions, "from" | "to">,
-): Promise<RowRange> {
+export async function rowsWithin({ values, type }: TimeColumn, { from, to }: TimesWanted): Promise<RowRange> {
   const first = from === undefined ? 0 : countBefore(values, await timeOf(from, type, "from"));
   const end = to === undefined ? values.length : countBefore(values, (await timeOf(to, type, "to")) + 1n);
   return { first, end };
 }
 
-/** A time as a value of the time column. @throws UsageError E541. */
-async function timeOf(time: string | Date, type: TimeType, edge: "from" | "to"): Promise<bigint> {
-  if (typeof time === "string") return await parseTimeText(time, type, edge);
+/** A time as a value of the time column. @param name what it is called in messages @throws UsageError E541. */
+export async function timeOf(
+  time: string | Date,
+  type: TimeType,
+  edge: "from" | "to",
+  name: string = edge,
+  open?: OpenDatabase,
+): Promise<bigint> {
+  if (typeof time === "string") return await parseTimeText(time, type, edge, open);
   // Inclusive: the first whole second not before it, the last one not after it.
   const wholeSecond = edge === "from" ? Math.ceil : Math.floor;
   const value = time instanceof Date ? valueOfDate(time, type, wholeSecond) : null;
-  if (value === null) throw timeInvalid(edge, time, type);
+  if (value === null) throw timeInvalid(name, time, type);
   return value;
 }
 
-function timeInvalid(edge: "from" | "to", time: unknown, type: TimeType): UsageError {
+function timeInvalid(name: string, time: unknown, type: TimeType): UsageError {
   const isPlain = typeof time === "number" || typeof time === "boolean" || typeof time === "bigint";
   const found = isPlain ? `${time}, ${kindOf(time)}` : kindOf(time);
   const isDated = type.kind !== "integer";
   return timeUnusable(
-    `${edge} is ${found}; the times of the data are each ${describeTimeType(type)}`,
+    `${name} is ${found}; the times of the data are each ${describeTimeType(type)}`,
     isDated
       ? 'give a text like the times in the data, e.g. "2017-01-31", or a Date'
       : 'give a text, e.g. "42"',
@@ -52,7 +61,7 @@ function timeInvalid(edge: "from" | "to", time: unknown, type: TimeType): UsageE
 }
 
 /** Number of the ascending times before this one (binary search). */
-function countBefore(times: BigInt64Array, time: bigint): number {
+export function countBefore(times: BigInt64Array, time: bigint): number {
   let low = 0;
   let high = times.length;
   while (low < high) {

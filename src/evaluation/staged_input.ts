@@ -82,17 +82,17 @@ export class StagedInput {
     for (const [name, { codes }] of this.#groups) {
       copyCodes(block.groups.get(name)!, codes.subarray(cell, cell + cellCount), this.#laneCount);
     }
-    this.#stageParams(firstRow, rowCount, stagedRow);
     const times = this.#times.subarray(stagedRow, stagedRow + rowCount);
     times.set(block.times.subarray(0, rowCount));
+    this.#stageParams(times, stagedRow);
     const present = this.#present.subarray(cell, cell + cellCount);
     present.set(block.present.subarray(0, cellCount));
     return { firstRow, rowCount, stagedRow, times, present };
   }
 
-  #stageParams(firstRow: number, rowCount: number, stagedRow: number): void {
-    const { params, sets } = this.#call;
-    const setsOfBlock = sets.subarray(firstRow, firstRow + rowCount);
+  #stageParams(times: BigInt64Array, stagedRow: number): void {
+    const { params } = this.#call;
+    const setsOfBlock = params.setsAt(times);
     for (const [name, values] of Object.entries(this.#values)) {
       if (typeof values !== "number") params.fillNumeric(name, setsOfBlock, values.subarray(stagedRow));
     }

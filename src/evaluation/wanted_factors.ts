@@ -53,7 +53,7 @@ export function wantedFactors(
     const output = isKept[index] ? outputCount++ : null;
     return isSelected[index] ? [{ name, condition, output: isWanted[index] ? output : null }] : [];
   });
-  const pruned = pruneDag(dag, isKept);
+  const pruned = pruneDag(dag, (_, index) => isKept[index]!);
   const isSharing = !program.disabledPasses.has(SHARING);
   return {
     factors,

@@ -267,7 +267,7 @@ export class ExecutorPool {
 
   async #runScheduler(task: SchedulerLoopTask): Promise<void> {
     try {
-      await this.#threads.runLoop("scheduler_thread", "beginScheduler", task).ended;
+      await this.#threads.runLoop("./scheduler_thread", "beginScheduler", task).ended;
       this.#fail("the scheduler returned", null);
     } catch (error) {
       const isRefused = error instanceof ThreadRefused;

@@ -87,7 +87,7 @@ export class ExecutorSeat implements WatchedThread, StampedThread {
       link: this.link,
       mailbox: { port: port2, header },
     };
-    this.#loop = threads.runLoop("executor", "beginExecutor", task);
+    this.#loop = threads.runLoop("./executor", "beginExecutor", task);
     this.ended = this.#loop.ended.then(
       () => this.#end(new Error("the executor returned")),
       (error: Error) => this.#end(error),

@@ -58,7 +58,7 @@ export class Threads {
       };
     }
     return {
-      ended: this.#run(one, { filename: siblingModule(`./${module}`), name }, task),
+      ended: this.#run(one, { filename: siblingModule(module), name }, task),
       terminate: () => void one.threads[0]?.terminate(),
       heapBytes: async () => {
         const statistics = one.threads[0]?.getHeapStatistics().catch(() => null);

@@ -1,5 +1,6 @@
 import type { NodeSelection } from "../plan/catch_up.ts";
 import type { PlanNode } from "../plan/plan.ts";
+import { criticalPathWeights } from "../plan/weights.ts";
 
 /** Predicts how long a run takes and learns from measured runs. A selection of null means a run of all nodes. */
 export interface LatencyModel {
@@ -34,7 +35,9 @@ export class MeasuredLatency implements LatencyModel {
   readonly #seenNs: Float64Array;
   /** ns of one row of each node. */
   readonly #rowNs: readonly Average[];
-  readonly #finishNs: Float64Array;
+  /** Of the last run that was asked for: ns of a part of each node, and of the longest path from it on. */
+  readonly #partNs: Float64Array<ArrayBuffer>;
+  readonly #pathNs: Float64Array<ArrayBuffer>;
   readonly #overheadMs = new Average(0);
 
   constructor(nodes: readonly PlanNode[], threads: number, totalNs: Float64Array) {
@@ -43,7 +46,8 @@ export class MeasuredLatency implements LatencyModel {
     this.#totalNs = totalNs;
     this.#seenNs = Float64Array.from(totalNs);
     this.#rowNs = nodes.map(({ costNs }) => new Average(costNs));
-    this.#finishNs = new Float64Array(nodes.length);
+    this.#partNs = new Float64Array(nodes.length);
+    this.#pathNs = new Float64Array(nodes.length);
   }
 
   predictMs(selection: NodeSelection | null, firstRow: number): number {
@@ -51,15 +55,12 @@ export class MeasuredLatency implements LatencyModel {
   }
 
   criticalPathMs(selection: NodeSelection | null, firstRow: number): number {
+    for (let id = 0; id < this.#nodes.length; id++)
+      this.#partNs[id] =
+        (this.#rowNs[id]!.value * rowsRun(selection, id, firstRow)) / this.#nodes[id]!.partCount;
     let longest = 0;
-    for (let id = 0; id < this.#nodes.length; id++) {
-      const { inputs, partCount } = this.#nodes[id]!;
-      let start = 0;
-      for (const input of inputs) start = Math.max(start, this.#finishNs[input]!);
-      const own = (this.#rowNs[id]!.value * rowsRun(selection, id, firstRow)) / partCount;
-      this.#finishNs[id] = start + own;
-      if (own > 0) longest = Math.max(longest, this.#finishNs[id]!);
-    }
+    for (const ns of criticalPathWeights(this.#partNs, this.#nodes, this.#pathNs))
+      longest = Math.max(longest, ns);
     return longest / 1e6;
   }
 

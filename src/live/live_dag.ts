@@ -42,10 +42,7 @@ export interface LiveDagOptions {
 /** The graph of the selected factors, conditions split by priority. Lanes without a symbol are like symbols without a row. */
 export function liveDag(dag: Dag, options: LiveDagOptions): LiveDag {
   const { select, priorities, disabledPasses, series } = options;
-  const selected = pruneDag(
-    dag,
-    dag.outputs.map(({ name }) => select?.includes(name) ?? true),
-  );
+  const selected = pruneDag(dag, ({ name }) => select?.includes(name) ?? true);
   const isSharing = !disabledPasses.has(SHARING);
   const shown = hideAbsent(selected, { isSharing, series });
   const given = new Map(Object.entries(priorities));

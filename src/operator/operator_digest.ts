@@ -1,9 +1,9 @@
 /** Identifies the code of operators: state that one version has made is useless to another. */
-import { createHash } from "node:crypto";
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
-import { createRequire, findPackageJSON, isBuiltin } from "node:module";
-import { dirname, join, resolve } from "node:path";
+import { createHash, type Hash } from "node:crypto";
+import { readdirSync, readFileSync } from "node:fs";
+import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { type ReadFile, reachedFrom } from "../files/imports.ts";
 import type { Operator } from "./definition.ts";
 
 /** The folder above `src` and `operators`: the package itself, or its `dist`. */
@@ -15,14 +15,6 @@ const EXTENSION = import.meta.url.slice(-3);
  * these import belongs to it. All other code only decides what is computed when, and plans record that.
  */
 const ROOTS = { folders: ["operators", "src/kernel"], module: "src/execution/part_runner" };
-
-/** What a module imports by value; strings that only look like it do no harm. */
-const IMPORTED = /\b(?:from|import|require)\s*\(?\s*["'`]([^"'`\n]+)["'`]/g;
-/** Imports of types alone, which the build and Node erase. */
-const TYPE_IMPORTED =
-  /^(?:import|export)\s+type\s+(?:\{[^}]*\}|\w+|\*(?:\s+as\s+\w+)?)\s+from\s*["'][^"'\n]+["']/gm;
-
-type ReadFile = (path: string) => Buffer;
 
 let ofEngine: string | null = null;
 const ofModules = new Map<string, string>();
@@ -40,7 +32,7 @@ export function engineDigest(): string {
 }
 
 /** `engineDigest` of the package, or the build, in a folder. */
-export function treeDigest(tree: string, extension: string, read: ReadFile = readFileSync): string {
+export function treeDigest(tree: string, extension: string, read?: ReadFile): string {
   const inFolders = ROOTS.folders.flatMap((folder) =>
     readdirSync(join(tree, folder), { recursive: true, encoding: "utf8" })
       .filter((name) => name.endsWith(extension) && !name.endsWith(`.d${extension}`))
@@ -48,9 +40,11 @@ export function treeDigest(tree: string, extension: string, read: ReadFile = rea
   );
   const names = [...inFolders.sort(), ROOTS.module + extension];
   const hash = createHash("sha256").update(names.join("\n"));
-  const entries = names.map((name) => join(tree, name));
-  for (const part of moduleParts(entries, read)) hash.update(part);
-  return hash.digest("hex");
+  return addModules(
+    hash,
+    names.map((name) => join(tree, name)),
+    read,
+  );
 }
 
 /**
@@ -80,9 +74,7 @@ export function operatorDigest(operator: Operator): string {
 export function moduleDigest(module: string): string {
   const known = ofModules.get(module);
   if (known !== undefined) return known;
-  const hash = createHash("sha256");
-  for (const part of moduleParts([fileURLToPath(module)])) hash.update(part);
-  const digest = hash.digest("hex");
+  const digest = addModules(createHash("sha256"), [fileURLToPath(module)]);
   ofModules.set(module, digest);
   return digest;
 }
@@ -93,50 +85,14 @@ function asText(_key: string, value: unknown): unknown {
   return typeof value === "number" ? `number ${Object.is(value, -0) ? "-0" : value}` : value;
 }
 
-/** The modules, then what they import, in the order in which imports are found. */
-function* moduleParts(entries: Iterable<string>, read: ReadFile = readFileSync): Generator<string | Buffer> {
-  const files = new Set(entries);
-  const packages = new Set<string>();
-  // Iterating over a set includes what is added meanwhile.
-  for (const file of files) {
-    const bytes = read(file);
-    yield `\n${bytes.length}\n`;
-    yield bytes;
-    for (const [, target] of bytes.toString().replace(TYPE_IMPORTED, "").matchAll(IMPORTED)) {
-      if (isBuiltin(target!)) continue;
-      if (!/^[.#]/.test(target!)) packages.add(`${target} ${versionOf(packageOf(target!, file))}`);
-      else {
-        const found = fileOf(target!.replace(/\?.*$/, ""), file, files);
-        if (found !== null) files.add(found);
-      }
-    }
-  }
-  yield [...packages].join("\n");
+/** Adds the modules, with what they import and the versions of their packages. */
+function addModules(hash: Hash, entries: Iterable<string>, read?: ReadFile): string {
+  const { modules, packages } = reachedFrom(entries, read);
+  for (const bytes of modules.values()) hash.update(`\n${bytes.length}\n`).update(bytes);
+  for (const [name, manifest] of packages) hash.update(`${name} ${versionOf(manifest)}\n`);
+  return hash.digest("hex");
 }
 
-/** Null for a target without a file: it is not an import, or one that fails. */
-function fileOf(target: string, importer: string, known: ReadonlySet<string>): string | null {
-  const path = resolve(dirname(importer), target);
-  if (known.has(path)) return path;
-  // Quick for a whole path. The resolver of modules also knows `#names`, and paths without an extension.
-  if (statSync(path, { throwIfNoEntry: false })?.isFile()) return realpathSync.native(path);
-  try {
-    return createRequire(importer).resolve(target);
-  } catch {
-    return null;
-  }
-}
-
-/** Undefined for what is no package. */
-function packageOf(target: string, importer: string): string | undefined {
-  try {
-    return findPackageJSON(target, importer);
-  } catch {
-    return undefined;
-  }
-}
-
-function versionOf(manifest: string | undefined): string {
-  if (manifest === undefined) return "";
-  return String((JSON.parse(readFileSync(manifest, "utf8")) as { version?: unknown }).version);
+function versionOf(manifest: string): unknown {
+  return (JSON.parse(readFileSync(manifest, "utf8")) as { version?: unknown }).version;
 }

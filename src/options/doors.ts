@@ -44,6 +44,8 @@ export type Written =
   | "choice"
   | "count"
   | "size"
+  /** Times, or `09:30-16:00@America/New_York`; YAML has a list or `{ sessions, timezone }`. */
+  | "restarts"
   /** No value: the flag alone, YAML has true or false. */
   | "switch";
 

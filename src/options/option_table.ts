@@ -134,6 +134,13 @@ const CALL: Rows<EvaluateOptions> = {
     help: "last time of the output",
     refused: { why: cellHasTime, open: inSession("to", "its output ends with the last push") },
   },
+  restarts: {
+    written: "restarts",
+    flag: "--restarts <times>",
+    yaml: "restarts",
+    help: "windows restart at these times, or at sessions: 09:30-16:00@Europe/Paris",
+    refused: { open: inSession("restarts", "open another session at each restart") },
+  },
   keepInfinite: {
     written: "switch",
     flag: "--keep-inf",

@@ -47,17 +47,18 @@ export class ColumnTable {
 
   /**
    * @param spareRows rows of a column beyond those that windows read, for nodes that catch up
-   * @param undoRows rows that may have run when windows are rebuilt as of an earlier row
+   * @param runRows rows that may have begun beyond those that have ended for good: of blocks under way
    */
   layOut(
     taskIds: ReadonlyMap<number, number>,
     spareRows: ReadonlyMap<number, number>,
-    { laneCount, blockRows, undoRows }: { laneCount: number; blockRows: number; undoRows: number },
+    laneCount: number,
+    runRows: number,
   ): { columns: PlanColumn[]; rowBytes: number; columnBytes: number } {
     const rowBytes = bytesOfRow(laneCount);
     let byteOffset = ARENA_HEAD_BYTES;
     const columns = this.#drafts.map(({ source, task, historyRows }, id): PlanColumn => {
-      const ringRows = historyRows + (spareRows.get(id) ?? 0) + undoRows + blockRows;
+      const ringRows = historyRows + (spareRows.get(id) ?? 0) + runRows;
       const column = {
         source:
           source.kind === "task"

@@ -3,22 +3,17 @@ import type { Plan, PlanNode } from "./plan.ts";
 
 /** The nodes of the heaviest path from a source to a sink, in execution order. */
 export function criticalPath(nodes: readonly PlanNode[]): PlanNode[] {
-  const consumers = nodes.map((): PlanNode[] => []);
-  for (const node of nodes) for (const input of node.inputs) consumers[input]?.push(node);
   const path: PlanNode[] = [];
-  let next = heaviest(nodes);
-  while (next) {
+  for (let next = heaviest(nodes); next !== undefined; ) {
+    const { id } = next;
     path.push(next);
-    next = heaviest(consumers[next.id] ?? []);
+    next = heaviest(nodes.filter(({ inputs }) => inputs.includes(id)));
   }
   return path;
 }
 
-function heaviest(nodes: readonly PlanNode[]): PlanNode | undefined {
-  return nodes.reduce<PlanNode | undefined>(
-    (most, node) => (most && most.weight >= node.weight ? most : node),
-    undefined,
-  );
+function heaviest([first, ...others]: readonly PlanNode[]): PlanNode | undefined {
+  return others.reduce((most, node) => (most!.weight >= node.weight ? most : node), first);
 }
 
 /** What a node does: its operator, or how many tasks it fuses. */

@@ -14,10 +14,9 @@ import { criticalPathWeights } from "./weights.ts";
 /** Cost of copying one value of the panel into a column, in ns. */
 const INPUT_COST_NS = 0.3;
 
-export interface PlanShape {
+/** How a plan is formed, whatever the size of its blocks. */
+export interface DraftShape {
   readonly laneCount: number;
-  /** Rows of the largest block. */
-  readonly blockRows: number;
   /** `Plan.undoBlocks`. Default 0. */
   readonly undoBlocks?: number | undefined;
   readonly executorCount: number;
@@ -28,13 +27,32 @@ export interface PlanShape {
   readonly skipsRows?: boolean | undefined;
 }
 
-/**
- * Forms the plan of a graph: clusters of tasks become nodes; values that leave their cluster, or that windows look back
- * to, get a column; each node is split into at most as many parts as there are executors. Splitting determines only who
- * computes a cell, never how: the bits do not depend on it.
- */
+export interface PlanShape extends DraftShape {
+  /** Rows of the largest block. */
+  readonly blockRows: number;
+}
+
+/** What the plan of a graph is for blocks of any size. */
+export interface PlanDraft {
+  /** Bytes of one row of all columns. */
+  readonly rowBytes: number;
+  /** `Plan.columnBytes`. @param blockRows rows of the largest block */
+  columnBytes(blockRows: number): number;
+  plan(blockRows: number): Plan;
+}
+
+/** The plan of a graph for one size of blocks: see `draftPlan`. */
 export function formPlan(dag: Dag, shape: PlanShape): Plan {
-  const { laneCount, blockRows, undoBlocks = 0 } = shape;
+  return draftPlan(dag, shape).plan(shape.blockRows);
+}
+
+/**
+ * Drafts the plan of a graph: clusters of tasks become nodes; values that leave their cluster, or that windows look back
+ * to, get a column. The size of blocks then gives each column its rows, and splits each node into at most as many parts
+ * as there are executors. Splitting determines only who computes a cell, never how: the bits do not depend on it.
+ */
+export function draftPlan(dag: Dag, shape: DraftShape): PlanDraft {
+  const { laneCount, undoBlocks = 0 } = shape;
   const clusters = mergeChains(dag, isOn("merge_chains", shape));
   const clusterOf = new Map(clusters.flatMap((ids, cluster) => ids.map((id) => [id, cluster] as const)));
   const table = new ColumnTable(dag);
@@ -69,17 +87,21 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
     drafts.map((draft) => canSkip(draft, dag, shape)),
     new Set(outputs.map(({ column }) => column)),
   );
-  const { columns, rowBytes, columnBytes } = table.layOut(taskIds, retention.spareRows, {
-    laneCount,
-    blockRows,
-    undoRows: undoBlocks * blockRows,
-  });
-  const nodes = formNodes(drafts, retention, shape, outputs);
-  return { laneCount, blockRows, undoBlocks, rowBytes, tasks, columns, columnBytes, nodes, outputs };
+  const layOut = (blockRows: number) =>
+    table.layOut(taskIds, retention.spareRows, laneCount, blockRows * (1 + undoBlocks));
+  const { columns, rowBytes } = layOut(1);
+  return {
+    rowBytes: columns.length * rowBytes,
+    columnBytes: (blockRows) => layOut(blockRows).columnBytes,
+    plan: (blockRows) => {
+      const nodes = formNodes(drafts, retention, { ...shape, blockRows }, outputs);
+      return { laneCount, blockRows, undoBlocks, tasks, ...layOut(blockRows), nodes, outputs };
+    },
+  };
 }
 
 /** True if runs may skip the node, so that it has to catch up. */
-function canSkip({ conditions }: NodeDraft, dag: Dag, { skipsRows = false }: PlanShape): boolean {
+function canSkip({ conditions }: NodeDraft, dag: Dag, { skipsRows = false }: DraftShape): boolean {
   if (conditions === null) return false;
   return skipsRows || !dag.conditions.some((condition, id) => isAlways(condition) && isIn(conditions, id));
 }
@@ -110,7 +132,7 @@ function historyRowsOf({ operator, settings }: CallTask): number {
   return operator.axis === "rolling" ? windowRowsOf(operator, settings) : 0;
 }
 
-const isOn = (pass: PlanPass, { disabledPasses }: PlanShape): boolean => disabledPasses?.has(pass) !== true;
+const isOn = (pass: PlanPass, { disabledPasses }: DraftShape): boolean => disabledPasses?.has(pass) !== true;
 
 function operandOf(dag: Dag, id: number, taskIds: ReadonlyMap<number, number>, table: ColumnTable): Operand {
   const task = taskIds.get(id);
@@ -121,7 +143,11 @@ function operandOf(dag: Dag, id: number, taskIds: ReadonlyMap<number, number>, t
 }
 
 /** A node before it is weighed and split. */
-type NodeDraft = Omit<PlanNode, "id" | "outputs" | "partCount" | "weight" | "catchUpRows" | "replayRows">;
+interface NodeDraft
+  extends Pick<PlanNode, "kind" | "tasks" | "columns" | "inputs" | "partAxis" | "conditions"> {
+  /** ns of one cell. */
+  readonly cellNs: number;
+}
 
 /** Node 0 copies the panel's rows; node c + 1 is cluster c. */
 function draftNodes(
@@ -129,13 +155,13 @@ function draftNodes(
   clusters: readonly number[][],
   clusterOf: ReadonlyMap<number, number>,
   table: ColumnTable,
-  shape: PlanShape,
+  { costs }: DraftShape,
 ): NodeDraft[] {
-  const drafts = [draftInput(table, shape)];
+  const drafts = [draftInput(table)];
   let firstTask = 0;
   for (const ids of clusters) {
     const inputs = nodesRead(dag, ids, clusterOf, table);
-    drafts.push(draftCluster(dag, ids, firstTask, inputs, table, shape));
+    drafts.push(draftCluster(dag, ids, firstTask, inputs, table, costs));
     firstTask += ids.length;
   }
   return drafts;
@@ -147,25 +173,28 @@ function formNodes(
   shape: PlanShape,
   outputs: Plan["outputs"],
 ): PlanNode[] {
-  const inputs = drafts.map((draft) => draft.inputs);
-  const costsNs = drafts.map(({ costNs }) => costNs);
+  const weighed = drafts.map(({ cellNs, ...draft }) => {
+    return { ...draft, costNs: cellNs * shape.laneCount * shape.blockRows };
+  });
   const partCounts = isOn("split_nodes", shape)
-    ? splitNodes(drafts, { ...shape, handOutNs: shape.costs?.handOutNs })
+    ? splitNodes(weighed, { ...shape, handOutNs: shape.costs?.handOutNs })
     : drafts.map(() => 1);
-  const partsNs = costsNs.map((costNs, id) => costNs / (partCounts[id] as number));
   const weights = isOn("critical_path_weights", shape)
-    ? criticalPathWeights(partsNs, inputs)
-    : drafts.map(() => 0);
-  return drafts.map((draft, id): PlanNode => {
+    ? criticalPathWeights(
+        weighed.map(({ costNs }, id) => costNs / partCounts[id]!),
+        weighed,
+      )
+    : null;
+  return weighed.map((draft, id): PlanNode => {
     const own = new Set(draft.columns);
     return {
       ...draft,
       id,
       outputs: outputs.flatMap(({ column }, index) => (own.has(column) ? [index] : [])),
-      partCount: partCounts[id] as number,
-      weight: weights[id] as number,
-      catchUpRows: catchUpRows[id] as number | null,
-      replayRows: replayRows[id] as number,
+      partCount: partCounts[id]!,
+      weight: weights?.[id] ?? 0,
+      catchUpRows: catchUpRows[id]!,
+      replayRows: replayRows[id]!,
     };
   });
 }
@@ -191,10 +220,10 @@ function nodesRead(
   return [...read].sort((a, b) => a - b);
 }
 
-function draftInput(table: ColumnTable, { laneCount, blockRows }: PlanShape): NodeDraft {
+function draftInput(table: ColumnTable): NodeDraft {
   const columns = table.inputColumns();
-  const costNs = INPUT_COST_NS * columns.length * laneCount * blockRows;
-  return { kind: "input", tasks: [], columns, inputs: [], partAxis: "rows", costNs, conditions: null };
+  const cellNs = INPUT_COST_NS * columns.length;
+  return { kind: "input", tasks: [], columns, inputs: [], partAxis: "rows", cellNs, conditions: null };
 }
 
 function draftCluster(
@@ -203,11 +232,10 @@ function draftCluster(
   firstTask: number,
   inputs: readonly number[],
   table: ColumnTable,
-  { laneCount, blockRows, costs }: PlanShape,
+  costs: CostModel | undefined,
 ): NodeDraft {
   const calls = ids.map((id) => dag.tasks[id] as CallTask);
   const columns = ids.flatMap((id) => table.knownColumn(id) ?? []);
-  const cellNs = calls.reduce((sum, call) => sum + cellCostNs(call, costs), COLUMN_COST_NS * columns.length);
   const kind = readsWholeRows((calls[0] as CallTask).operator) ? "rows" : "lanes";
   return {
     kind,
@@ -215,7 +243,7 @@ function draftCluster(
     columns,
     inputs,
     partAxis: kind,
-    costNs: cellNs * laneCount * blockRows,
+    cellNs: calls.reduce((sum, call) => sum + cellCostNs(call, costs), COLUMN_COST_NS * columns.length),
     conditions: dag.conditionSets?.[ids[0] as number] ?? null,
   };
 }

@@ -102,8 +102,7 @@ function partTargetNs(shareNs: number, uncutPathNs: number): number {
 /** Cost of the longest path, of nodes with these part counts. */
 function pathNs(nodes: readonly NodeToSplit[], partCounts?: readonly number[]): number {
   const costsNs = nodes.map(({ costNs }, id) => costNs / (partCounts?.[id] ?? 1));
-  const inputs = nodes.map((node) => node.inputs);
-  return criticalPathWeights(costsNs, inputs).reduce((most, ns) => Math.max(most, ns), 0);
+  return criticalPathWeights(costsNs, nodes).reduce((most, ns) => Math.max(most, ns), 0);
 }
 
 function sumOf(counts: readonly number[]): number {

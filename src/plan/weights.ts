@@ -1,3 +1,5 @@
+import type { PlanNode } from "./plan.ts";
+
 /**
  * critical_path_weights: costs of parts `a 1 - b 10, a - c 2` -> weights `a 11, b 10, c 2`; all 0 where it is switched
  * off.
@@ -11,20 +13,19 @@
  * Misses: costs are estimates, or those of earlier blocks; nodes that no wanted factor of a call needs count as well;
  * the heaviest path is not the longest one when the executors are the bottleneck.
  *
- * @param costsNs cost of one part of each node; nodes are in topological order
- * @param inputs for each node the nodes it reads, all before it
+ * @param costsNs cost of one part of each node; the nodes that one reads come before it
+ * @param weights where they are written; default: a new array
  */
 export function criticalPathWeights(
-  costsNs: readonly number[],
-  inputs: readonly (readonly number[])[],
-): number[] {
-  const longestAfterNs = costsNs.map(() => 0);
-  const weights = [...costsNs];
+  costsNs: ArrayLike<number>,
+  nodes: readonly Pick<PlanNode, "inputs">[],
+  weights = new Float64Array(costsNs.length),
+): Float64Array {
+  weights.fill(0);
   for (let node = costsNs.length - 1; node >= 0; node--) {
-    weights[node] = (costsNs[node] as number) + (longestAfterNs[node] as number);
-    for (const input of inputs[node] as readonly number[]) {
-      longestAfterNs[input] = Math.max(longestAfterNs[input] as number, weights[node] as number);
-    }
+    const weight = costsNs[node]! + weights[node]!;
+    weights[node] = weight;
+    for (const input of nodes[node]!.inputs) if (weight > weights[input]!) weights[input] = weight;
   }
   return weights;
 }

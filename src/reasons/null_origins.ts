@@ -51,7 +51,8 @@ interface OriginFinder {
  */
 export class NullOrigins {
   readonly #laneCount: number;
-  readonly #finders: readonly OriginFinder[];
+  readonly #tasks: readonly Task[];
+  #finders: readonly OriginFinder[] = [];
   readonly #histories: readonly (TaskHistory | null)[];
   readonly #cells: { values: Float64Array; readonly origins: Int32Array }[];
   #firstRow = 0;
@@ -80,7 +81,15 @@ export class NullOrigins {
     this.#histories = historyRows(tasks).map((rows) =>
       rows > 0 ? new TaskHistory(rows + blockRows, laneCount) : null,
     );
-    this.#finders = tasks.map((task, id) => this.#finderOf(task, id));
+    this.#tasks = tasks;
+    this.restart();
+  }
+
+  /** The next row is the first: what windows and recursions know of earlier ones is forgotten. */
+  restart(): void {
+    this.#firstRow = 0;
+    for (const history of this.#histories) history?.restart();
+    this.#finders = this.#tasks.map((task, id) => this.#finderOf(task, id));
   }
 
   /** Takes the next rows; `of` then has theirs. */

@@ -57,6 +57,7 @@ export async function countNulls(
   let [cellCount, firstRow] = [0, 0];
   for await (const block of tracedBlocks(host, registry, traced, part, call)) {
     origins ??= new NullOrigins(traced.tasks, source.laneCount, blockRows);
+    if (block.isStart) origins.restart();
     origins.take(block);
     const sets = callParams.setsAt(block.results.times);
     const isWanted = (condition: number | null, row: number) => callParams.isWanted(condition, [sets[row]!]);

@@ -12,6 +12,8 @@ export interface TracedBlock {
   readonly results: FactorBlock;
   readonly laneCount: number;
   readonly groups: ReadonlyMap<string, GroupColumn>;
+  /** Whether history begins with its first row. */
+  readonly isStart: boolean;
 }
 
 /** A column of values of a task in a block; null for numbers, which are the same in every cell. */

@@ -31,6 +31,11 @@ export class TaskHistory {
     this.#rowCount += rowCount;
   }
 
+  /** Forgets the rows: the next one is counted as the first. */
+  restart(): void {
+    this.#rowCount = 0;
+  }
+
   /** The values of a lane in the rows up to one, which is counted from the first that was taken. */
   window(row: number, lane: number, rows: number): Float64Array {
     const length = Math.min(rows, row + 1);

@@ -17,8 +17,15 @@ export async function* tracedBlocks(
   const groups = new NotedGroups(source);
   const stream = await FactorStream.open(host, registry, program, groups.source, options);
   try {
-    for await (const results of stream.blocks())
-      yield { results, laneCount: source.laneCount, groups: groups.next() };
+    const starts = [0, ...stream.restartRows];
+    for (const [index, start] of starts.entries()) {
+      let isStart = true;
+      const rows = { start, first: start, end: starts[index + 1] ?? stream.range.end };
+      for await (const results of stream.rows(rows)) {
+        yield { results, laneCount: source.laneCount, groups: groups.next(), isStart };
+        isStart = false;
+      }
+    }
   } finally {
     await stream.close();
   }

@@ -5,6 +5,7 @@ import { partOfSource } from "../data/panel/part_of_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
+import { restartRowsOf } from "../evaluation/restarts.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -109,6 +110,7 @@ export async function explainFactorRows(
   return await explainRows(host, registry, program, source, range, call);
 }
 
+/** Each stretch between restarts is traced by itself. */
 async function explainRows(
   host: EngineHost,
   registry: Registry,
@@ -117,12 +119,33 @@ async function explainRows(
   range: RowRange,
   options: WhyFactorOptions,
 ): Promise<Explanation[]> {
+  const restarts = await restartRowsOf(source.time, range.end, options);
+  const explanations: Explanation[] = [];
+  for (let { first } = range; first < range.end; ) {
+    const start = restarts.findLast((row) => row <= first) ?? 0;
+    const end = restarts.find((row) => row > first) ?? range.end;
+    const rows = { start, first, end };
+    explanations.push(...(await explainStretch(host, registry, program, source, rows, options)));
+    first = end;
+  }
+  return explanations;
+}
+
+/** @param range rows of which none before `start` counts */
+async function explainStretch(
+  host: EngineHost,
+  registry: Registry,
+  program: Program,
+  source: PanelSource,
+  range: RowRange & { readonly start: number },
+  options: WhyFactorOptions,
+): Promise<Explanation[]> {
   const { factor, symbol } = options;
   const lane = laneOf(source, symbol);
   const traced = traceProgram(program, [factor]);
   const root = traced.roots.get(factor)!;
   const reach = reachOf(traced.tasks, root, traced.universe);
-  const rows = { first: Math.max(0, range.first - reach.rowsAgo), end: range.end };
+  const rows = { first: Math.max(range.start, range.first - reach.rowsAgo), end: range.end };
   const isAlone = !traced.tasks.some(readsRow);
   const part = partOfSource(source, { rows, lane: isAlone ? lane : null });
   const trace = new LaneTrace(traced.tasks, isAlone ? 0 : lane, rows);
@@ -150,7 +173,7 @@ async function explainRows(
       cause: chain.at(-1)?.cause ?? null,
       expression: reasons.tree(at),
       chain,
-      dependsOn: reach.fields.map((field) => dependencyOf(field, source, row)),
+      dependsOn: reach.fields.map((field) => dependencyOf(field, source, range.start, row)),
     };
   };
   return Array.from({ length: range.end - range.first }, (_, i) => range.first + i)
@@ -194,8 +217,11 @@ async function nearestTimes(source: PanelSource, lane: number, row: number): Pro
 function dependencyOf(
   { field, rowsAgo, ofAllLanes }: FieldReach,
   { time }: PanelSource,
+  start: number,
   row: number,
 ): Dependency {
-  const [from, to] = [Math.max(0, row - rowsAgo), row].map((at) => formatTime(time.values[at]!, time.type));
+  const [from, to] = [Math.max(start, row - rowsAgo), row].map((at) =>
+    formatTime(time.values[at]!, time.type),
+  );
   return { field, from: from!, to: to!, ofAllSymbols: ofAllLanes };
 }

@@ -2,7 +2,7 @@ import type { CallOrder } from "./call_order.ts";
 
 /** What the scheduler needs of one graph node. */
 export interface ScheduledNode {
-  /** Ids of the nodes whose columns it reads, each once. */
+  /** Ids of the nodes whose columns it reads, each once; they come before it. */
   readonly inputs: readonly number[];
   /** Parts that may run in parallel, at least 1. */
   readonly partCount: number;

@@ -1,3 +1,4 @@
+import { criticalPathWeights } from "../plan/weights.ts";
 import type { NodeGraph } from "./node_graph.ts";
 
 /** Weight of the newest measurement in a node's average. */
@@ -57,6 +58,9 @@ export class MeasuredCosts {
     this.#blockCount++;
     const isPowerOfTwo = (this.#blockCount & (this.#blockCount - 1)) === 0;
     if (this.#hasWeights && (isPowerOfTwo || this.#blockCount % REWEIGH_BLOCKS === 0))
-      this.#weights = this.#graph.criticalPaths(this.nodeNs.map((_, node) => this.partNs(node)));
+      this.#weights = criticalPathWeights(
+        this.nodeNs.map((_, node) => this.partNs(node)),
+        this.#graph.nodes,
+      );
   }
 }

@@ -14,8 +14,6 @@ export class NodeGraph {
   /** The consumers of node `n` are `#consumers[#starts[n] ... #starts[n + 1] - 1]`. */
   readonly #starts: Int32Array;
   readonly #consumers: Int32Array;
-  /** All nodes, inputs before consumers. */
-  readonly #order: Int32Array;
 
   constructor(nodes: readonly ScheduledNode[]) {
     this.nodes = nodes;
@@ -38,7 +36,6 @@ export class NodeGraph {
     nodes.forEach(({ inputs }, consumer) => {
       for (const input of inputs) this.#consumers[next[input]!++] = consumer;
     });
-    this.#order = this.#sort();
   }
 
   /** Index of a node's first consumer among all edges; its consumers end where the next node's start. */
@@ -49,34 +46,5 @@ export class NodeGraph {
   /** The consumer at an edge index. */
   consumer(place: number): number {
     return this.#consumers[place]!;
-  }
-
-  /** For each node the largest sum of costs on any path to a sink, its own included. */
-  criticalPaths(costs: Float64Array): Float64Array {
-    const weights = costs.slice();
-    for (let at = this.#order.length - 1; at >= 0; at--) {
-      const node = this.#order[at]!;
-      let longest = 0;
-      for (let place = this.#starts[node]!; place < this.#starts[node + 1]!; place++)
-        longest = Math.max(longest, weights[this.#consumers[place]!]!);
-      weights[node]! += longest;
-    }
-    return weights;
-  }
-
-  /** Kahn's algorithm. */
-  #sort(): Int32Array {
-    const waits = this.inputCounts.slice();
-    const order = new Int32Array(waits.length);
-    let end = 0;
-    for (let node = 0; node < waits.length; node++) if (waits[node] === 0) order[end++] = node;
-    for (let at = 0; at < end; at++) {
-      const node = order[at]!;
-      for (let place = this.#starts[node]!; place < this.#starts[node + 1]!; place++) {
-        const consumer = this.#consumers[place]!;
-        if (--waits[consumer]! === 0) order[end++] = consumer;
-      }
-    }
-    return order;
   }
 }

@@ -68,7 +68,7 @@ export class Runs {
     const { restartRow, ...how } = choices;
     const all = { ...options, ...how, onProgress };
     if (restartRow !== undefined) {
-      const blocks = restartedBlocks(host, registry, program, panel, { ...all, restartRow });
+      const blocks = restartedBlocks(host, registry, program, panelSource(panel), { ...all, restartRow });
       await forEachBlock(blocks, panel, startRow, onBlock);
       return { blockRows: undefined, isAsUsual: false };
     }

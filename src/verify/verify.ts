@@ -24,7 +24,7 @@ export interface Subject {
 }
 
 export interface VerifyOptions
-  extends Pick<EvaluateOptions, "select" | "params" | "paramsByTime" | "from" | "to"> {
+  extends Pick<EvaluateOptions, "select" | "params" | "paramsByTime" | "from" | "to" | "restarts"> {
   /** Default: as `EngineOptions.threads`. */
   readonly threads?: number;
   /** Default: as an engine's. */

@@ -30,6 +30,7 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   "--worker-saturation <number>": ["few", "-1", "0"],
   "<seconds>": ["soon", "0", "-1"],
   "<share>": ["few", "1", "-0.1"],
+  "<times>": [",", "2020-01-01@UTC", "09:30-16:00@Nowhere", "16:00-09:30"],
   "<ratio>": ["few", "0.5"],
   "<size>": ["plenty", "-1", "4XB"],
   "<names>": [","],

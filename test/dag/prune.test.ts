@@ -17,12 +17,7 @@ const dag = finalDag(
 
 /** Operators of the pruned graph, and its outputs. */
 function pruned(...names: string[]) {
-  const { tasks, outputs } = verifyDag(
-    pruneDag(
-      dag,
-      dag.outputs.map(({ name }) => names.includes(name)),
-    ),
-  );
+  const { tasks, outputs } = verifyDag(pruneDag(dag, ({ name }) => names.includes(name)));
   const operators = tasks.flatMap((task) => (task.kind === "call" ? [task.operator.name] : []));
   return { operators, outputs: outputs.map(({ name }) => name), taskCount: tasks.length };
 }
@@ -39,21 +34,23 @@ describe("a pruned graph", () => {
   });
 
   test("for all factors is the graph", () => {
-    expect(pruneDag(dag, [true, true, true, true])).toEqual(dag);
+    expect(pruneDag(dag)).toEqual(dag);
   });
 
   test("keeps priorities", () => {
     const ranked = finalDag(compile("x = rank(close) priority 3\ny = open\nz = rank(close) priority -2"));
     expect(ranked.outputs.map(({ priority }) => priority)).toEqual([3, 0, -2]);
     expect(ranked.outputs[2]?.task).toBe(ranked.outputs[0]?.task);
-    expect(pruneDag(ranked, [false, true, true]).outputs.map(({ priority }) => priority)).toEqual([0, -2]);
+    expect(pruneDag(ranked, (_, index) => index > 0).outputs.map(({ priority }) => priority)).toEqual([
+      0, -2,
+    ]);
   });
 
   test("keeps the conditions of what is left, which is always needed", () => {
     const conditional = finalDag(compile("param p = 1\nx = close when p == 1\ny = open when p == 2"));
     expect(conditional.conditionSets).toHaveLength(2);
-    expect(pruneDag(conditional, [true, true]).conditionSets).toBeUndefined();
-    const [output] = pruneDag(conditional, [false, true]).outputs;
+    expect(pruneDag(conditional).conditionSets).toBeUndefined();
+    const [output] = pruneDag(conditional, (_, index) => index > 0).outputs;
     expect(output?.condition).toBe(conditional.outputs[1]?.condition);
   });
 });

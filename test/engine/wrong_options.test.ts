@@ -70,7 +70,7 @@ function at(door: Door, own: Kinds = {}): Kinds {
 }
 
 /** Whether times are such of the data is found out later. */
-const { from: _from, to: _to, ...CLUSTER_CALL } = at("a cluster's evaluate", OWN_CLUSTER_OPTIONS);
+const { from: _from, to: _to, restarts: _restarts, ...CLUSTER_CALL } = at("a cluster's evaluate", OWN_CLUSTER_OPTIONS);
 
 /** By callee, as messages call it: its options, a call with them, and what a call needs at least. */
 const CALLS: Readonly<Record<string, readonly [Kinds, (options: object) => unknown, needed?: object]>> = {
@@ -172,6 +172,16 @@ const WORDS: Readonly<Record<string, readonly [says: string | readonly string[],
     ["E528 the option memoryLimitBytes takes a number, got &", "E507 a memory limit of % bytes", "E301"],
     null,
   ],
+  restarts: [
+    [
+      "E528 the option restarts takes a list of times or { sessions, timezone }, got &",
+      "E527 unknown option zzz of restarts",
+      "E528 the option sessions takes pairs of times of the day in order, got undefined",
+      "E541",
+    ],
+    null,
+    [],
+  ],
   spareSymbols: [inSession("spareSymbols", "a whole number from 0"), 0],
   retainRows: [inSession("retainRows", "a whole number from 0"), 0],
   late: [inSession("late", '"deliver" or "skip"')],
@@ -222,7 +232,7 @@ const options = Object.entries(CALLS).flatMap(([callee, [kinds, call]]) =>
 );
 const isOwn = ({ refuse, takesNull }: ArgumentKind) => refuse !== undefined || takesNull === true;
 const hasWords = ({ callee, option, kind }: (typeof options)[number]) =>
-  isOwn(kind) || /priorities|memoryLimitBytes/.test(option) || `${callee}.${option}` === "open.time";
+  isOwn(kind) || /priorities|memoryLimitBytes|restarts/.test(option) || `${callee}.${option}` === "open.time";
 const ofAKind = options.flatMap((one) => (hasWords(one) ? [] : [{ ...one, ...one.kind }]));
 const withWords = options.filter(hasWords);
 

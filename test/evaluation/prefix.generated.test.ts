@@ -160,7 +160,7 @@ async function byJob(program: Program, panel: Panel): Promise<Table> {
       programs: [{ file: "f", program, wanted, read, params }],
       symbols: panel.symbols,
       ownGroups: new Map([["h", panel.groups.get("h")!]]),
-      sessions: null,
+      restarts: null,
     });
     const blocks = state.evaluate("f", panelSource(panel), new AbortController().signal);
     const table = await tableOf(program, panel, blocks);

@@ -107,7 +107,10 @@ async function valuesOf(
 }
 
 /** Rows in any order: some overlap, some are one row. */
-function slabsOf(range: FactorStream["range"], lookback: number): RowsWithHistory[] {
+function slabsOf(
+  range: FactorStream["range"],
+  lookback: number,
+): (RowsWithHistory & { readonly start: number })[] {
   return Array.from({ length: SLABS }, (_, index) => {
     const first = range.first + random.below(range.end - range.first);
     const rowCount = index % 3 === 0 ? 1 : random.below(range.end - first + 1);

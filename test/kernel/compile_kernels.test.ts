@@ -1,10 +1,10 @@
 import { expect, test, vi } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
-import { compileKernels, emitKernels } from "../../src/kernel/compile/compile_kernels.ts";
-import { cachedModule } from "../../src/kernel/compile/compile_optimised.ts";
+import { emitKernels } from "../../src/kernel/compile/compile_kernels.ts";
+import { cachedModule, compiled } from "../../src/kernel/compile/compile_optimised.ts";
 import { formPlan } from "../../src/plan/form.ts";
-import { atOnce } from "../../src/steps.ts";
+import { atOnce, compileKernels } from "./at_once.ts";
 
 /** Polls of a millisecond each; V8 needs some ten of them, more on a busy machine. */
 const LOOKS_MAX = 2900;
@@ -37,7 +37,7 @@ test("V8 is waited for as long as it compiles, also for the kernels of sessions"
   const options = { reference: false, executorCount: 1, finishedRows: 1 };
   const timers = vi.spyOn(globalThis, "setTimeout");
   try {
-    await atOnce(emitKernels(plan, builtInRegistry, options)).compile();
+    await compiled(atOnce(emitKernels(plan, builtInRegistry, options)).compile());
     // A function that was never called is polled some 3,000 times.
     expect(timers.mock.calls.length).toBeLessThan(LOOKS_MAX);
   } finally {

@@ -1,12 +1,11 @@
 import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
-import { compileKernels } from "../../src/kernel/compile/compile_kernels.ts";
 import { finishedRow } from "../../src/kernel/run/finished_rows.ts";
 import { initializeArena } from "../../src/kernel/run/initialize_arena.ts";
 import { NodeRunner } from "../../src/kernel/run/node_runner.ts";
 import { formPlan } from "../../src/plan/form.ts";
-import { atOnce } from "../../src/steps.ts";
+import { atOnce, compileKernels } from "./at_once.ts";
 import { blocksOf } from "./run_plan.ts";
 import { sharedCopy } from "./small_panel.ts";
 

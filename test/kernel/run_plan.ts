@@ -4,7 +4,6 @@ import type { Dag } from "../../src/dag/dag.ts";
 import { HAS_ROW } from "../../src/dag/row_members.ts";
 import { fillHasRow } from "../../src/evaluation/has_row.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../src/execution/executor_pool.ts";
-import { compileKernels } from "../../src/kernel/compile/compile_kernels.ts";
 import type { Block, KernelSet } from "../../src/kernel/memory/kernel_set.ts";
 import { initializeArena } from "../../src/kernel/run/initialize_arena.ts";
 import { NodeRunner } from "../../src/kernel/run/node_runner.ts";
@@ -13,7 +12,7 @@ import type { Panel } from "../../src/panel.ts";
 import { CatchUp, type NodeSelection } from "../../src/plan/catch_up.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import type { Plan } from "../../src/plan/plan.ts";
-import { atOnce } from "../../src/steps.ts";
+import { atOnce, compileKernels } from "./at_once.ts";
 
 const PAGE_BYTES = 65_536;
 

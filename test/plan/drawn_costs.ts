@@ -9,7 +9,7 @@ export function weightsOf(drawing: Drawing): Record<string, number> {
   const names = Object.keys(drawing);
   const weights = criticalPathWeights(
     names.map((name) => drawing[name]?.[0] as number),
-    names.map((name) => inputsOf(drawing, name)),
+    names.map((name) => ({ inputs: inputsOf(drawing, name) })),
   );
   return Object.fromEntries(names.map((name, id) => [name, weights[id] as number]));
 }

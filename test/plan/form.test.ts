@@ -81,9 +81,9 @@ describe("nodes", () => {
     const { nodes } = planOf("a = rank(ts_mean(close, 20)) + ts_std(open, 5)\nb = ts_std(open, 5) * 2");
     const weights = criticalPathWeights(
       nodes.map(({ costNs, partCount }) => costNs / partCount),
-      nodes.map(({ inputs }) => inputs),
+      nodes,
     );
-    expect(nodes.map(({ weight }) => weight)).toEqual(weights);
+    expect(nodes.map(({ weight }) => weight)).toEqual([...weights]);
   });
 
   test("cost as much as the cells of a full block, by their code, or by their reference if they have none", () => {

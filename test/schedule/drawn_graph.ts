@@ -1,5 +1,5 @@
 import type { SimulatedNode } from "../../bench/simulation/simulation.ts";
-import { criticalPaths } from "./random_graph.ts";
+import { criticalPaths, inputsFirst } from "./random_graph.ts";
 
 /** A node of a drawn graph; `cost` is the time in ns of all its parts together. */
 export interface DrawnNode {
@@ -18,7 +18,8 @@ export class DrawnGraph {
 
   /** Weights are critical paths. */
   constructor(drawing: Drawing, seed: number) {
-    this.names = shuffle(Object.keys(drawing), seed);
+    const order = shuffle(Object.keys(drawing), seed);
+    this.names = inputsFirst(order, (name) => drawing[name]!.inputs ?? []);
     const nodes = this.names.map((name) => {
       const { inputs = [], cost = 1, partCount = 1, bytes = 0 } = drawing[name]!;
       const ids = inputs.map((input) => this.idOf(input)).sort((a, b) => a - b);

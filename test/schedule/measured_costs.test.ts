@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
+import { criticalPathWeights } from "../../src/plan/weights.ts";
 import { MeasuredCosts } from "../../src/schedule/measured_costs.ts";
 import { NodeGraph } from "../../src/schedule/node_graph.ts";
 import { criticalPaths, randomGraphs } from "./random_graph.ts";
@@ -62,12 +63,11 @@ describe("measured costs", () => {
     expect([...costs.weights]).toEqual([0, 0]);
   });
 
-  test("weigh paths whatever ids the nodes have", () => {
+  test("weigh paths of any graph", () => {
     fc.assert(
       fc.property(randomGraphs(20), (nodes) => {
         const partNs = Float64Array.from(nodes, ({ costNs, partCount }) => costNs / partCount);
-        const paths = new NodeGraph(nodes).criticalPaths(partNs);
-        expect([...paths]).toEqual(criticalPaths(nodes));
+        expect([...criticalPathWeights(partNs, nodes)]).toEqual(criticalPaths(nodes));
       }),
     );
   });

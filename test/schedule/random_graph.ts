@@ -10,6 +10,16 @@ const draft = fc.record({
   idPick: fc.nat(),
 });
 
+/** The nodes in this order, but what one reads before it. */
+export function inputsFirst<T>(nodes: readonly T[], inputsOf: (node: T) => readonly T[]): T[] {
+  const placed = new Set<T>();
+  while (placed.size < nodes.length)
+    placed.add(
+      nodes.find((node) => !placed.has(node) && inputsOf(node).every((input) => placed.has(input)))!,
+    );
+  return [...placed];
+}
+
 /** Random graphs of up to `nodeCountMax` nodes, with random ids. Weights are critical paths, or all 0. */
 export function randomGraphs(nodeCountMax: number): fc.Arbitrary<readonly ScheduledNode[]> {
   const drafts = fc.array(draft, { maxLength: nodeCountMax, size: "max" });
@@ -17,10 +27,13 @@ export function randomGraphs(nodeCountMax: number): fc.Arbitrary<readonly Schedu
     const byPick = drawn
       .map((_, index) => index)
       .sort((a, b) => drawn[a]!.idPick - drawn[b]!.idPick || a - b);
-    const idOf = new Map(byPick.map((index, id) => [index, id]));
+    const read = drawn.map(({ inputPicks }, index) =>
+      index === 0 ? [] : inputPicks.map((pick) => pick % index),
+    );
+    const idOf = new Map(inputsFirst(byPick, (index) => read[index]!).map((index, id) => [index, id]));
     const nodes = new Array<Omit<ScheduledNode, "weight">>(drawn.length);
-    drawn.forEach(({ inputPicks, partCount, partNs, moveNs }, index) => {
-      const inputs = index === 0 ? [] : inputPicks.map((pick) => idOf.get(pick % index)!);
+    drawn.forEach(({ partCount, partNs, moveNs }, index) => {
+      const inputs = read[index]!.map((input) => idOf.get(input)!);
       nodes[idOf.get(index)!] = {
         inputs: [...new Set(inputs)],
         partCount,

@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile } from "../../src/compile.ts";
+import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { MemoryBudget } from "../../src/evaluation/memory/memory_budget.ts";
 import { ExecutorPool, type PlanData } from "../../src/execution/executor_pool.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
@@ -31,7 +32,9 @@ async function run(restartRow: number) {
   } as Partial<ExecutorPool>;
   const host = { pool: counted as ExecutorPool, budget, threads: 1, costs: DEFAULT_COSTS, engineDigest: "" };
   const values: Record<string, number[]> = { total: [], ago: [] };
-  for await (const { columns } of restartedBlocks(host, builtInRegistry, program, panel, { restartRow }))
+  for await (const { columns } of restartedBlocks(host, builtInRegistry, program, panelSource(panel), {
+    restartRow,
+  }))
     for (const [name, column] of columns) values[name]?.push(...(column ?? []));
   return { ...values, openCount, usedBytes: budget.usedBytes };
 }

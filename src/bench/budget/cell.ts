@@ -1,12 +1,13 @@
 import type { Evaluation } from "../../evaluation/evaluation.ts";
 import { startHost } from "../../evaluation/start_host.ts";
 import { machineMemoryBytes } from "../../limits.ts";
+import { MeasuredLatency } from "../../live/latency.ts";
 import { FactorDigests } from "../factor_digests.ts";
 import { openDag } from "../open_formulas.ts";
 import { digestOf, type MsPerRow, msPerRow, peakRssBytes, roundedMs, sum } from "../result.ts";
 import { syntheticPanel } from "../synthetic_panel.ts";
 import { formulaSet, graphOf } from "./formula_sets.ts";
-import { CallPrediction, type PredictionErrors, predictionErrors } from "./prediction.ts";
+import { type PredictionErrors, predictionErrors } from "./prediction.ts";
 
 /** The time that a live call may take, in ms. */
 export const BUDGET_MS = 100;
@@ -104,7 +105,7 @@ interface Calls {
   readonly nodeNs: Float64Array;
 }
 
-/** All calls but the first; each is predicted from those before it. */
+/** All calls but the first; each is predicted from those before it, as sessions do. */
 async function runCalls(
   evaluation: Evaluation,
   digests: FactorDigests,
@@ -113,21 +114,20 @@ async function runCalls(
   onProgress: OnProgress,
 ): Promise<Calls> {
   const { nodeNs: totalNs } = evaluation.openPlan;
-  const prediction = new CallPrediction(evaluation.plan.nodes, threads);
+  const latency = new MeasuredLatency(evaluation.plan.nodes, threads, totalNs);
   const measured: Calls = { callMs: [], predictedMs: [], nodeNs: new Float64Array(totalNs.length) };
   for (let row = 1; row < warmUpRows + calls; row++) {
     const before = Float64Array.from(totalNs);
-    const predictedMs = prediction.nextMs;
+    const predictedMs = latency.predictMs(null, row);
     const started = performance.now();
     await evaluation.run({ rowCount: 1, inputRow: row % PANEL_ROWS, outputRow: 0 });
     const ms = performance.now() - started;
     digests.add(evaluation.buffers.results, row, 1);
-    const nodeNs = before.map((ns, node) => totalNs[node]! - ns);
-    prediction.learn(nodeNs, ms);
-    if (row >= warmUpRows && predictedMs !== null) {
+    latency.note(null, row, ms);
+    if (row >= warmUpRows) {
       measured.callMs.push(ms);
       measured.predictedMs.push(predictedMs);
-      for (const [node, ns] of nodeNs.entries()) measured.nodeNs[node]! += ns;
+      for (const [node, ns] of before.entries()) measured.nodeNs[node]! += totalNs[node]! - ns;
     }
     onProgress(row + 1, warmUpRows + calls);
   }

@@ -53,10 +53,7 @@ export function graphOf({ name, base, count }: FormulaSet): Dag {
   if (count === null) return dag;
   if (count > total) throw noSuchSet(name, `${base} has ${total} formulas`);
   const before = (index: number) => Math.floor((index * count) / total);
-  return pruneDag(
-    dag,
-    dag.outputs.map((_, index) => before(index + 1) > before(index)),
-  );
+  return pruneDag(dag, (_, index) => before(index + 1) > before(index));
 }
 
 function noSuchSet(name: string, remedy: string): UsageError {

@@ -1,13 +1,13 @@
 import { builtInRegistry } from "../../../operators/index.ts";
 import { finalDag, type Program } from "../../compile.ts";
 import type { Dag } from "../../dag/dag.ts";
-import { blockRowsToTry } from "../../evaluation/arenas/block_rows.ts";
 import {
+  blockRowsToTry,
+  draftOf,
   type EmittedShare,
-  emitShares,
-  formShare,
+  fitShares,
   type PlanSpec,
-} from "../../evaluation/arenas/emit_shares.ts";
+} from "../../evaluation/fit_plan.ts";
 import { ARENA_BYTES_MAX } from "../../evaluation/memory/memory_budget.ts";
 import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { threadsOfMachine } from "../../evaluation/threads_of_machine.ts";
@@ -27,19 +27,20 @@ export async function memoryText(program: Program, laneCount: number, arenaBytes
   const dag = finalDag(program);
   const { disabledPasses, operators } = program;
   const live = liveDag(dag, { priorities: {}, disabledPasses, series: [] }).dag;
-  const rowCount = Number.POSITIVE_INFINITY;
-  const [blockRows = 1] = blockRowsToTry({ dag, laneCount, rowCount });
-  const sharesOf = async (spec: Pick<PlanSpec, "dag" | "finishedRows" | "undoBlocks">, rows: number) => {
-    const target = { blockRows: rows, threads: threadsOfMachine(), costs: DEFAULT_COSTS, arenaBytesMax };
-    const whole = { ...spec, laneCount, disabledPasses, registry: builtInRegistry.with(operators) };
-    return await emitShares(whole, target, formShare(whole, target, spec.dag));
+  const target = { threads: threadsOfMachine(), costs: DEFAULT_COSTS, arenaBytesMax };
+  const registry = builtInRegistry.with(operators);
+  const sharesOf = async (of: Pick<PlanSpec, "dag" | "finishedRows" | "undoBlocks">, rowCount: number) => {
+    const spec = { ...of, laneCount, disabledPasses, registry };
+    const draft = draftOf(spec, target, spec.dag);
+    const [blockRows = 1] = blockRowsToTry(draft, { rowCount });
+    return { blockRows, shares: await fitShares(spec, target, draft, blockRows) };
   };
-  const history = await sharesOf({ dag }, blockRows);
+  const history = await sharesOf({ dag }, Number.POSITIVE_INFINITY);
   const session = await sharesOf({ dag: live, ...SESSION_SHAPE }, 1);
   return [
     `memory over ${counted(laneCount, "symbol")}:`,
-    ...sharesText(`a history, blocks of ${counted(blockRows, "row")}`, history, dag),
-    ...sharesText("a session", session, live),
+    ...sharesText(`a history, blocks of ${counted(history.blockRows, "row")}`, history.shares, dag),
+    ...sharesText("a session", session.shares, live),
   ].join("\n");
 }
 

@@ -14,10 +14,10 @@ import { parseSomeNames } from "../terminal/formula_file.ts";
 import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
 import { addConnectionFlags, type ConnectionFlags, parseResources, tlsFiles } from "./cluster_flags.ts";
 import { summariseCluster } from "./cluster_summary.ts";
-import { addResultFlags } from "./eval.ts";
 import type { EvalResult } from "./eval_summary.ts";
 import { checkOutputs, isFolderName } from "./outputs.ts";
-import { type EvalRun, printResult, type ResultFlags, withTrace, writeBlocks } from "./result.ts";
+import { type EvalRun, printResult, withTrace, writeBlocks } from "./result.ts";
+import { addResultFlags, type ResultFlags } from "./result_flags.ts";
 import { checkStreams, formulasOf } from "./standard_streams.ts";
 
 interface ClusterEvalFlags extends ResultFlags, ConnectionFlags {

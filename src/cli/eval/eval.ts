@@ -1,6 +1,5 @@
-import { type Command, Option } from "commander";
+import type { Command } from "commander";
 import { onlyOnCluster } from "../../cluster/protocol/errors.ts";
-import { STREAM_FORMATS } from "../../data/write/stream_formats.ts";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import type { ValueData } from "../../pages/report/report_data.ts";
 import type { NullReport } from "../../reasons/null_report.ts";
@@ -9,12 +8,11 @@ import { withProgram } from "../opening/with_program.ts";
 import type { EvalReport } from "../report/eval_report.ts";
 import type { Statistics } from "../statistics/factor_statistics.ts";
 import { histogramOf } from "../statistics/histogram.ts";
-import { collect } from "../terminal/repeated_options.ts";
 import { countNulls } from "./count_nulls.ts";
 import { causesByFactor, type EvalResult } from "./eval_summary.ts";
 import { checkOutputs, isFolderName } from "./outputs.ts";
-import { type EvalRun, printResult, type ResultFlags, withTrace, writeBlocks } from "./result.ts";
-import { addRowOptions } from "./row_options.ts";
+import { type EvalRun, printResult, withTrace, writeBlocks } from "./result.ts";
+import { addResultFlags, type ResultFlags } from "./result_flags.ts";
 import { checkStreams, formulasOf } from "./standard_streams.ts";
 
 /** Of a histogram on the page about a run. */
@@ -59,17 +57,6 @@ export function addEval(program: Command): void {
       `eval takes no ${flags.split(" ")[0]}`,
       "on a Dask cluster: factorloom cluster eval FORMULAS --data BARS --scheduler ADDRESS",
     );
-}
-
-/** Adds the flags that `eval` and `cluster eval` have for their results. */
-export function addResultFlags(command: Command, out: string): Command {
-  return addRowOptions(command)
-    .option("--expr <formula>", "a formula instead of a file, e.g. 'rank(close)' (may be repeated)", collect)
-    .option("--out <path>", out)
-    .addOption(new Option("--format <name>", "what --out - writes (default: csv)").choices(STREAM_FORMATS))
-    .option("--trace <path>", "write what every thread did, when: JSON for ui.perfetto.dev")
-    .option("--all", "print a line for every factor, not only for those with most nulls")
-    .option("--json", "print the summary as JSON");
 }
 
 /** Evaluates formulas over a table of bars, writes the factors to `--out`, and prints a summary. */

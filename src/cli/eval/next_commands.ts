@@ -3,7 +3,7 @@ import { formatTime } from "../../data/time/time_text.ts";
 import { flagWords, quoted } from "../opening/option_flags.ts";
 import type { FactorSummary } from "../statistics/statistics_table.ts";
 import { STANDARD } from "../terminal/standard_input.ts";
-import type { ResultFlags } from "./result.ts";
+import type { ResultFlags } from "./result_flags.ts";
 import type { ShownRow } from "./shown_rows.ts";
 
 /** A factor with less values is worth a question. */

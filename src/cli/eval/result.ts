@@ -2,10 +2,8 @@
 import type { FactorBatches, FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { FactorWriter } from "../../data/write/factor_writer.ts";
-import type { StreamFormat } from "../../data/write/stream_formats.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
-import type { Flags } from "../opening/option_flags.ts";
 import type { Opened } from "../opening/with_program.ts";
 import type { EvalReport } from "../report/eval_report.ts";
 import { FactorStatistics } from "../statistics/factor_statistics.ts";
@@ -13,21 +11,9 @@ import { STANDARD } from "../terminal/standard_input.ts";
 import { lineWidth, print, printNote } from "../terminal/terminal.ts";
 import type { EvalTrace } from "../trace/eval_trace.ts";
 import { type EvalResult, factorSummaries, summarise, summaryText } from "./eval_summary.ts";
+import type { ResultFlags } from "./result_flags.ts";
 import type { RowChoice } from "./row_choice.ts";
-import type { RowOptions } from "./row_options.ts";
 import { ShownRows } from "./shown_rows.ts";
-
-/** The flags of `eval` and `cluster eval` beside those of the table of options. */
-export interface ResultFlags extends Flags, RowOptions {
-  readonly data: string;
-  readonly expr?: readonly string[];
-  readonly out?: string;
-  readonly format?: StreamFormat;
-  readonly trace?: string;
-  readonly report?: string;
-  readonly all?: true;
-  readonly json?: true;
-}
 
 /** An evaluation after the formulas are compiled. */
 export interface EvalRun {

@@ -1,8 +1,9 @@
 /** The flags of commands, as the table of options has them. */
-import { type Command, Option } from "commander";
+import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CompileOptions } from "../../compile.ts";
 import type { PanelSourceOptions } from "../../data/source/source_options.ts";
 import type { EvaluateOptions } from "../../evaluation/options.ts";
+import { RESTARTS, type Restarts } from "../../evaluation/restart_options.ts";
 import { loadOperators } from "../../operator/load_operators.ts";
 import type { CommandDoor, OptionRow, Spec } from "../../options/doors.ts";
 import { optionsAt } from "../../options/option_table.ts";
@@ -57,11 +58,36 @@ function optionOf({ flag, help, kind, written }: OptionRow): Option {
       const { min, max } = kind as NumberKind;
       return option.argParser((text) => parseCount(text, min, max));
     }
+    case "restarts":
+      return option.argParser(parseRestarts);
     case "size":
       return option.argParser(parseByteSize);
     default:
       return option;
   }
+}
+
+/** `2020-01-02,2020-02-03`, or sessions: `09:30-11:30,13:00-15:00@Asia/Shanghai`. */
+function parseRestarts(text: string): Restarts {
+  const [times = "", ...zones] = text.split("@");
+  const names = parseSomeNames(times, "time");
+  const pairs = names.map((name) => /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(name));
+  if (zones.length === 0 && pairs.every((pair) => pair === null)) return names;
+  const sessions = pairs.map((pair) => [pair?.[1] ?? "", pair?.[2] ?? ""] as const);
+  const restarts: Restarts = { sessions, ...(zones.length > 0 && { timezone: zones.join("@") }) };
+  try {
+    RESTARTS.fits(restarts);
+  } catch {
+    throw new InvalidArgumentError("Times, or sessions in order such as 09:30-16:00@America/New_York.");
+  }
+  return restarts;
+}
+
+function restartsText(restarts: Restarts): string {
+  if (!("sessions" in restarts)) return restarts.join(",");
+  const { sessions, timezone } = restarts;
+  const text = sessions.map(([start, end]) => `${start}-${end}`).join(",");
+  return timezone === undefined ? text : `${text}@${timezone}`;
 }
 
 /** The name by which Commander gives the value of a flag. */
@@ -97,6 +123,7 @@ export function flagWords(door: CommandDoor, flags: Flags, specs: readonly Spec[
     if (written === "switch") return [name];
     if (written === "pairs")
       return Object.entries(value as object).map(([key, one]) => `${name} ${quoted(`${key}=${one}`)}`);
+    if (written === "restarts") return [`${name} ${quoted(restartsText(value as Restarts))}`];
     return [value].flat().map((one) => `${name} ${quoted(String(one))}`);
   });
 }

@@ -4,11 +4,11 @@ import type { Program } from "../../compile.ts";
 import type { CallTask, Dag } from "../../dag/dag.ts";
 import { pruneDag } from "../../dag/prune.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
-import { divideOutputs } from "../../evaluation/arenas/divide_outputs.ts";
 import type { EvaluateOptions } from "../../evaluation/options.ts";
 import { type PreparedCall, prepareCall } from "../../evaluation/prepared_call.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { CostModel } from "../../plan/cost_model.ts";
+import { divideOutputs } from "../../plan/divide_outputs.ts";
 import { formPlan } from "../../plan/form.ts";
 import { lookbackRows } from "../../plan/lookback.ts";
 import type { Plan } from "../../plan/plan.ts";
@@ -59,7 +59,7 @@ const AHEAD_SHARE = 1 / 4;
 const READ_NS = 10;
 /** Plans take blocks of so few rows where memory is short. */
 const BLOCK_ROWS = 16;
-/** Columns of a plan take at least about this share of its memories (`emitShares`), which are most of what it needs. */
+/** Columns of a plan take at least about this share of its memories (`fitShares`), which are most of what it needs. */
 const COLUMNS_SHARE = 0.5;
 
 /**
@@ -89,7 +89,7 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
     ...run,
     shares: run.shares.map(({ outputs, warmUpRows }) => ({ factors: namesOf(call, outputs), warmUpRows })),
   };
-  const { params = {}, paramsByTime, blockRows, kernel, keepInfinite = false } = options;
+  const { params = {}, paramsByTime, restarts = null, blockRows, kernel, keepInfinite = false } = options;
   const jobCall: JobCall = {
     program: packProgram(program),
     params,
@@ -97,6 +97,7 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
       paramsByTime === undefined
         ? null
         : { name: basename(paramsByTime), bytes: await readFile(paramsByTime) },
+    restarts,
     blockRows: blockRows ?? null,
     kernel: kernel ?? null,
     costs,
@@ -184,15 +185,14 @@ class OutputGraph {
 
   #planOf(outputs: readonly number[]): Plan {
     const some = new Set(outputs);
-    const dag = pruneDag(
-      this.#dag,
-      this.#dag.outputs.map((_, output) => some.has(output)),
+    return formPlan(
+      pruneDag(this.#dag, (_, output) => some.has(output)),
+      {
+        laneCount: this.#laneCount,
+        blockRows: BLOCK_ROWS,
+        executorCount: 1,
+        costs: this.#costs,
+      },
     );
-    return formPlan(dag, {
-      laneCount: this.#laneCount,
-      blockRows: BLOCK_ROWS,
-      executorCount: 1,
-      costs: this.#costs,
-    });
   }
 }

@@ -2,6 +2,7 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { findPackageJSON } from "node:module";
 import { dirname, extname, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
+import { reachedFrom } from "../../files/imports.ts";
 
 /** A file of a bundle. */
 export interface BundledFile {
@@ -12,12 +13,6 @@ export interface BundledFile {
 
 /** Extensions of files that Node loads; the bundle has no others. */
 const LOADED = new Set([".js", ".cjs", ".mjs", ".json", ".node", ".so", ".dylib", ".dll", ".wasm"]);
-
-/** An import or export of values, not of types. */
-const STATEMENT = /^(?:import|export)\s(?!type\s)(?:[^;"]*?\sfrom\s)?"([^"]+)"|\bimport\("([^"]+)"\)/gm;
-
-/** A module of the same folder that a thread runs (`Threads.runLoop`). */
-const THREAD = /\b(?:runLoop|siblingModule)\("(?:\.\/)?(\w+)"/g;
 
 interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
@@ -41,10 +36,10 @@ const tree = fileURLToPath(new URL("../../..", import.meta.url));
 export function bundledFiles(entry: string): { files: BundledFile[]; entry: string } {
   const main = join(tree, entry) + extension;
   const operators = filesBelow(join(tree, "operators")).filter((file) => file.endsWith(extension));
-  const { modules, packages } = reachable([main, ...operators]);
+  const { modules, packages } = reachedFrom([main, ...operators]);
   const pathOf = (file: string) => relative(root, file).replaceAll("\\", "/");
-  const files = [manifest, ...modules].map((source) => ({ path: pathOf(source), source }));
-  for (const [path, folder] of placePackages(packages)) {
+  const files = [manifest, ...modules.keys()].map((source) => ({ path: pathOf(source), source }));
+  for (const [path, folder] of placePackages(packages.keys())) {
     for (const source of filesBelow(folder)) {
       if (!isLoaded(source)) continue;
       files.push({ path: `${path}/${relative(folder, source).replaceAll("\\", "/")}`, source });
@@ -52,23 +47,6 @@ export function bundledFiles(entry: string): { files: BundledFile[]; entry: stri
   }
   files.sort((a, b) => (a.path < b.path ? -1 : 1));
   return { files, entry: pathOf(main) };
-}
-
-/** The modules of this package that can be reached from some modules, and the names of imported packages. */
-function reachable(starts: readonly string[]): { modules: Set<string>; packages: Set<string> } {
-  const modules = new Set(starts);
-  const packages = new Set<string>();
-  // The loop also visits modules that it adds to the set.
-  for (const module of modules) {
-    const text = readFileSync(module, "utf8");
-    for (const [, name] of text.matchAll(THREAD)) modules.add(join(dirname(module), name! + extension));
-    for (const [, stated, awaited] of text.matchAll(STATEMENT)) {
-      const target = (stated ?? awaited)!;
-      if (target.startsWith(".")) modules.add(join(dirname(module), target));
-      else if (!target.startsWith("node:")) packages.add(packageOf(target));
-    }
-  }
-  return { modules, packages };
 }
 
 /** `@scope/name` or `name` of an import. */
@@ -82,9 +60,11 @@ function packageOf(target: string): string {
 /**
  * Folders of packages by their path in the bundle: side by side, a second version below the package that depends on it.
  */
-function placePackages(names: Iterable<string>): Map<string, string> {
+function placePackages(imports: Iterable<string>): Map<string, string> {
   const placed = new Map<string, string>();
-  const waiting = Array.from(names, (name) => ({ name, place: "", from: manifest, isOptional: false }));
+  const waiting = Array.from(new Set(Array.from(imports, packageOf)), (name) => {
+    return { name, place: "", from: manifest, isOptional: false };
+  });
   for (const { name, place, from, isOptional } of waiting) {
     const found = findPackage(name, from, isOptional);
     if (found === null) continue;

@@ -56,7 +56,7 @@ export class ShareEvaluations {
   async #streamOf(share: number): Promise<FactorStream> {
     if (this.#open?.share === share) return this.#open.stream;
     await this.close();
-    const { cut, params, paramsByTime, blockRows, kernel } = this.#job;
+    const { cut, params, paramsByTime, restarts, blockRows, kernel } = this.#job;
     const folder = paramsByTime === null ? null : await mkdtemp(join(tmpdir(), "factorloom-params-"));
     try {
       const table = folder === null ? undefined : join(folder, paramsByTime!.name);
@@ -70,6 +70,7 @@ export class ShareEvaluations {
           params,
           select: cut.shares[share]!.factors,
           ...(table !== undefined && { paramsByTime: table }),
+          ...(restarts !== null && { restarts }),
           ...(blockRows !== null && { blockRows }),
           ...(kernel !== null && { kernel }),
         },

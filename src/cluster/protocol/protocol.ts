@@ -1,11 +1,12 @@
 import type { ParamValue } from "../../ast/param_value.ts";
 import type { KernelChoice } from "../../evaluation/options.ts";
+import type { Restarts } from "../../evaluation/restart_options.ts";
 import type { TimeType } from "../../panel.ts";
 import type { CostModel } from "../../plan/cost_model.ts";
 import type { PackedProgram } from "./packed_program.ts";
 
 /** Raised with every change of a record below: bridge, plugin and executors of another version are refused. */
-export const PROTOCOL_VERSION = 7;
+export const PROTOCOL_VERSION = 8;
 
 /** Names a task in the Dask graph: the name of its group and indices in it, e.g. `["factorloom_3f2a_slabs", 5]`. */
 export type TaskKey = readonly [group: string, ...indices: number[]];
@@ -111,6 +112,7 @@ export interface JobCall {
   readonly params: Readonly<Record<string, ParamValue>>;
   /** The table of params by time: its name, for its format, and its bytes; null without one. */
   readonly paramsByTime: { readonly name: string; readonly bytes: Uint8Array } | null;
+  readonly restarts: Restarts | null;
   readonly blockRows: number | null;
   readonly kernel: KernelChoice | null;
   readonly costs: CostModel;

@@ -42,7 +42,7 @@ from scheduler_watch import SchedulerWatch, nannies_of
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, coded, fault, internal
 
-PROTOCOL_VERSION = 7
+PROTOCOL_VERSION = 8
 CLOSE_SECONDS = 2.0
 
 Answer = tuple[Record, Sequence[Any]]

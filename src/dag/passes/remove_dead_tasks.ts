@@ -10,8 +10,5 @@ import { pruneDag } from "../prune.ts";
  * Misses: tasks needed only by factors whose conditions never hold; calls leave those out.
  */
 export function removeDeadTasks(dag: Dag): Dag {
-  return pruneDag(
-    dag,
-    dag.outputs.map(() => true),
-  );
+  return pruneDag(dag);
 }

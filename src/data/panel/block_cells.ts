@@ -1,6 +1,8 @@
 /** The memory of a block, and the way of rows into it. */
 import { machineMemoryBytes } from "../../limits.ts";
+import type { GroupColumn } from "../../panel.ts";
 import { panelTooLarge } from "../errors.ts";
+import type { BlockRequest, PanelBlock } from "./panel_source.ts";
 
 /** Rows of input in columns, as DuckDB gives them a chunk at a time. */
 export interface InputRows {
@@ -119,6 +121,26 @@ export class BlockCells {
     for (const codes of this.groups) {
       for (let cell = 0; cell < cellCount; cell += 1) if (present[cell] === 0) codes[cell] = -1;
     }
+  }
+
+  /** The first rows as a block: one for each time. @param labels of each group; default: none */
+  block(
+    { fields, groups }: BlockRequest,
+    times: BigInt64Array,
+    labels: readonly (readonly string[])[] = [],
+  ): PanelBlock {
+    const count = times.length * this.#laneCount;
+    const group = (name: string, index: number): [string, GroupColumn] => {
+      const codes = this.groups[index]!.subarray(0, count);
+      return [name, { name, labels: labels[index] ?? [], codes, changesOverTime: true }];
+    };
+    return {
+      rowCount: times.length,
+      times,
+      fields: new Map(fields.map((name, index) => [name, this.fields[index]!.subarray(0, count)])),
+      groups: new Map(groups.map(group)),
+      present: this.present.subarray(0, count),
+    };
   }
 }
 

@@ -1,6 +1,5 @@
 /** Reads a relation in blocks of a dense panel. */
 import { isDeepStrictEqual } from "node:util";
-import type { GroupColumn } from "../../panel.ts";
 import { queryRows } from "../duckdb/database.ts";
 import { createLabels, type Labels } from "../duckdb/labels.ts";
 import { changedMeanwhile, queryingEach, type Relation } from "../duckdb/relation.ts";
@@ -85,12 +84,15 @@ export class RelationBlocks {
     const buffers = this.#allocate(bufferCount, blockRows, shape);
     const groups: Labels[] = [];
     for (const name of request.groups) groups.push(await this.#labelsOf(name, rows));
+    const labels = groups.map((one) => one.sorted);
     const sorted = blockRows < rowCount && !(await this.#isInOrder(rows));
     if (!isCurrent()) throw readingEnded(relation.file);
     this.#rows = readRows(relation, { times, symbols, fields, groups, rows, sorted }, request.signal);
     const describe = (cells: BlockCells) => {
       if (cells.hasEmptyRow()) throw changedMeanwhile(relation);
-      return describeBlock(cells, layout, request, groups);
+      cells.finish();
+      const ownTimes = times.column.values.subarray(cells.firstRow, cells.endRow);
+      return cells.block(request, ownTimes, labels);
     };
     yield* this.#fillBlocks(this.#rows, rows, buffers, blockRows, describe);
   }
@@ -204,26 +206,4 @@ interface BlockMemory {
   /** Panel rows that fit into each. */
   readonly rowCount: number;
   readonly shape: BlockShape;
-}
-
-function describeBlock(
-  cells: BlockCells,
-  { times, symbols }: PanelLayout,
-  request: BlockRequest,
-  groups: readonly Labels[],
-): PanelBlock {
-  cells.finish();
-  const { firstRow, endRow } = cells;
-  const cellCount = (endRow - firstRow) * symbols.sorted.length;
-  const groupColumn = (name: string, index: number): [string, GroupColumn] => {
-    const codes = cells.groups[index]!.subarray(0, cellCount);
-    return [name, { name, labels: groups[index]!.sorted, codes, changesOverTime: true }];
-  };
-  return {
-    rowCount: endRow - firstRow,
-    times: times.column.values.subarray(firstRow, endRow),
-    fields: new Map(request.fields.map((name, index) => [name, cells.fields[index]!.subarray(0, cellCount)])),
-    groups: new Map(request.groups.map(groupColumn)),
-    present: cells.present.subarray(0, cellCount),
-  };
 }

@@ -1,7 +1,7 @@
 /** Reads rows of a file of `writePanelFile`: record batches are found by their index, values are copied. */
 import type { Field } from "apache-arrow";
 import { isSystemError } from "../../files/system_error.ts";
-import type { GroupColumn, TimeColumn } from "../../panel.ts";
+import type { TimeColumn } from "../../panel.ts";
 import { reasonOf } from "../../text/reason.ts";
 import { type ArrowFile, openArrowFile } from "../arrow/arrow_file.ts";
 import { fileUnreadable, notParsable } from "../errors.ts";
@@ -100,7 +100,7 @@ async function* readBlocks(file: PanelFile, request: BlockRequest): AsyncGenerat
     const cells = buffers[0]!;
     buffers.reverse();
     reading(path, () => fill(cells, first, end));
-    yield describeBlock(cells, request, time.values.subarray(first, end), laneCount);
+    yield cells.block(request, time.values.subarray(first, end));
   }
 }
 
@@ -128,26 +128,6 @@ function nextOf<T>(items: Iterator<T>): T {
   const { done, value } = items.next();
   if (done) throw new Error("it ends too early");
   return value;
-}
-
-function describeBlock(
-  cells: BlockCells,
-  { fields, groups }: BlockRequest,
-  times: BigInt64Array,
-  laneCount: number,
-): PanelBlock {
-  const count = times.length * laneCount;
-  const group = (name: string, index: number): [string, GroupColumn] => {
-    const codes = cells.groups[index]!.subarray(0, count);
-    return [name, { name, labels: [], codes, changesOverTime: true }];
-  };
-  return {
-    rowCount: times.length,
-    times,
-    fields: new Map(fields.map((name, index) => [name, cells.fields[index]!.subarray(0, count)])),
-    groups: new Map(groups.map(group)),
-    present: cells.present.subarray(0, count),
-  };
 }
 
 /** Runs work on a file. @throws DataError E309 for an error of the system, E303 for others. */

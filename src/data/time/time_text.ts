@@ -1,6 +1,6 @@
 /** Parses and formats times as text, for `--from`, `--to` and messages. */
 import { type TimestampType, type TimeType, UNITS_PER_SECOND } from "../../panel.ts";
-import { type Database, openDatabase, queryRows, sqlText } from "../duckdb/database.ts";
+import { type Database, type OpenDatabase, openDatabase, queryRows, sqlText } from "../duckdb/database.ts";
 import { timeArgumentInvalid } from "../errors.ts";
 import { epochSql, isDateShaped, isZoned, textTimeSql } from "./time_sql.ts";
 
@@ -21,9 +21,10 @@ export async function parseTimeText(
   text: string,
   type: TimeType,
   edge: "from" | "to" = "from",
+  open: OpenDatabase = openDatabase,
 ): Promise<bigint> {
   if (text.includes("\0")) throw timeArgumentInvalid(text, describeTimeType(type));
-  using database = await openDatabase();
+  using database = await open();
   if (type.kind === "timestamp") return await parseMoment(database, text, type, edge);
   return await askTime(database, textTimeSql(sqlText(text), type), text, type);
 }

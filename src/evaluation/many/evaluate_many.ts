@@ -197,12 +197,13 @@ export class ManyEvaluation {
     retained: RetainedResults,
     callCount: number,
   ): Promise<readonly RowRange[]> {
-    const { range, instances } = this.#calls;
+    const { range, restartRows, instances } = this.#calls;
     if (!evaluation) return [range];
     const { signal, onProgress } = this.#options;
     const run = {
       evaluation,
       range,
+      restartRows,
       laneCount: this.#panel.laneCount,
       signal,
       // Several passes count as one: each contributes its share of the calls over all rows.

@@ -8,6 +8,7 @@ import { type ArgumentKind, RECORD } from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import type { EvaluateOptions } from "../options.ts";
 import type { InputShape } from "../prepared_call.ts";
+import { restartRowsOf } from "../restarts.ts";
 import { rowRange } from "../row_range.ts";
 import { checkSelect, columnsRead, type WantedFactors, wantedFactors } from "../wanted_factors.ts";
 
@@ -32,6 +33,8 @@ export interface PreparedInstance extends Instance {
 
 export interface PreparedCalls {
   readonly range: RowRange;
+  /** As of `PreparedCall`. */
+  readonly restartRows: readonly number[];
   readonly instances: readonly PreparedInstance[];
 }
 
@@ -49,6 +52,7 @@ export async function prepareCalls(
   options.signal?.throwIfAborted();
   checkSelect(program, options.select);
   const range = await rowRange(input.time, options);
+  const restartRows = await restartRowsOf(input.time, range.end, options);
   const instances: PreparedInstance[] = [];
   for (const [index, call] of calls.entries()) {
     try {
@@ -58,7 +62,7 @@ export async function prepareCalls(
       throw error instanceof UsageError ? ofCall(index, error) : error;
     }
   }
-  return { range, instances };
+  return { range, restartRows, instances };
 }
 
 async function prepareInstance(

@@ -7,6 +7,7 @@ import type { RetainedResults } from "./retained_results.ts";
 export interface RetainingRun {
   readonly evaluation: Evaluation;
   readonly range: RowRange;
+  readonly restartRows: readonly number[];
   readonly laneCount: number;
   readonly signal: AbortSignal | undefined;
   readonly onProgress: (rowsDone: number) => void;
@@ -18,10 +19,11 @@ export interface RetainingRun {
  * @returns The rows of each retained block.
  */
 export async function retainResults(run: RetainingRun, retained: RetainedResults): Promise<RowRange[]> {
-  const { evaluation, range, signal, onProgress } = run;
+  const { evaluation, range, restartRows, signal, onProgress } = run;
   const kept: RowRange[] = [];
   await runBlocks(evaluation, blocksInTurn(run), {
     signal,
+    restartRows,
     onBlock: (block) => {
       const rows = keepBlock(run, block, retained);
       if (rows) kept.push(rows);

@@ -1,7 +1,8 @@
 /** When a job is due: a cron pattern in a time zone, restricted by a calendar. Pure. */
+
+import { type WallTime, wallClock } from "../../data/time/wall_clock.ts";
 import type { ScheduleConfig, Session } from "../config/config.ts";
 import { nextOf } from "../config/cron.ts";
-import { type WallTime, wallClock } from "./wall_clock.ts";
 
 const MINUTE_MS = 60_000;
 const DAY_MINUTES = 1_440;

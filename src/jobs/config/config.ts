@@ -1,5 +1,6 @@
 /** A configuration of jobs with defaults filled in. */
 import type { ParamValue } from "../../ast/param_value.ts";
+import type { Sessions } from "../../evaluation/restart_options.ts";
 
 export type OverlapPolicy = "skip" | "queue" | "cancel";
 export type MissedPolicy = "run_once" | "skip" | "run_all";
@@ -55,6 +56,16 @@ export interface ScheduleConfig {
   readonly cron: string;
   readonly timezone: string;
   readonly calendar: CalendarConfig;
+}
+
+/** The sessions of a calendar as an option of a call. */
+export function sessionsOf({ calendar: { sessions }, timezone }: ScheduleConfig): Sessions {
+  const text = (minute: number) =>
+    [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, "0")).join(":");
+  return {
+    sessions: sessions.map(({ startMinute, endMinute }) => [text(startMinute), text(endMinute)]),
+    timezone,
+  };
 }
 
 export interface RetryConfig {

@@ -6,7 +6,7 @@ import { openSourceAs } from "../../data/source/open_panel_source.ts";
 import { readPlainCsv } from "../../data/source/plain_csv.ts";
 import { describeTimeType, formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
-import { BLOCK_ROWS_BEST } from "../../evaluation/arenas/block_rows.ts";
+import { BLOCK_ROWS_BEST } from "../../evaluation/fit_plan.ts";
 import { type TimeType, UNITS_PER_SECOND } from "../../panel.ts";
 import type { BadInputPolicy, RowReading } from "../config/config.ts";
 import { inputChanged, inputColumnMissing, inputLate, noRegularFile, timesDiffer } from "../errors.ts";

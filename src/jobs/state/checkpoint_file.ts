@@ -4,8 +4,8 @@ import type { GroupLabels } from "./lane_input.ts";
 
 export interface SavedJobState {
   readonly labels: GroupLabels;
-  /** The session of the last row; null if windows cross sessions. */
-  readonly lastSession: string | null;
+  /** `RestartFinder.last`; null if windows cross sessions. */
+  readonly lastStretch: number | null;
   readonly checkpoints: readonly Uint8Array[];
 }
 

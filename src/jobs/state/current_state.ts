@@ -3,9 +3,9 @@ import type { OpenDatabase } from "../../data/duckdb/database.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
+import { RestartFinder } from "../../evaluation/restarts.ts";
 import type { GroupColumn } from "../../panel.ts";
-import { SessionStarts } from "../clock/session_starts.ts";
-import type { JobConfig } from "../config/config.ts";
+import { type JobConfig, sessionsOf } from "../config/config.ts";
 import { inputGone, noSessionTimes } from "../errors.ts";
 import { digestOfFile } from "../input/input_files.ts";
 import { openInput } from "../input/new_inputs.ts";
@@ -55,12 +55,12 @@ async function newState({ job, host, store, programs, ownGroups }: CurrentStateS
   const { type } = store.history.begin!.time;
   const { symbols } = store.history.universe!;
   const { crossSession, schedule, name } = job;
-  let sessions: SessionStarts | null = null;
+  let restarts: RestartFinder | null = null;
   if (!crossSession) {
     if (type.kind !== "timestamp") throw noSessionTimes(name, describeTimeType(type));
-    sessions = new SessionStarts(schedule.calendar.sessions, schedule.timezone, type);
+    restarts = await RestartFinder.of(sessionsOf(schedule), type);
   }
-  return await JobState.open({ host, programs, symbols, ownGroups, sessions });
+  return await JobState.open({ host, programs, symbols, ownGroups, restarts });
 }
 
 /** The state of a checkpoint, or why it cannot be used. */

@@ -2,11 +2,11 @@
 import { builtInRegistry } from "../../../operators/index.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
-import { BLOCK_ROWS_BEST } from "../../evaluation/arenas/block_rows.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../../evaluation/evaluation.ts";
+import { BLOCK_ROWS_BEST } from "../../evaluation/fit_plan.ts";
+import type { RestartFinder } from "../../evaluation/restarts.ts";
 import { sharedColumn } from "../../evaluation/shared_columns.ts";
 import type { GroupColumn } from "../../panel.ts";
-import type { SessionStarts } from "../clock/session_starts.ts";
 import { expectColumns } from "../input/new_inputs.ts";
 import { packJobState, unpackJobState } from "./checkpoint_file.ts";
 import type { JobProgram } from "./job_programs.ts";
@@ -19,7 +19,7 @@ export interface JobStateSpec {
   readonly symbols: readonly string[];
   readonly ownGroups: ReadonlyMap<string, GroupColumn>;
   /** Null if windows may reach back over the start of a session. */
-  readonly sessions: SessionStarts | null;
+  readonly restarts: RestartFinder | null;
 }
 
 export class JobState {
@@ -29,7 +29,7 @@ export class JobState {
   readonly #evaluations: readonly (Evaluation | null)[];
   readonly #input: LaneInput;
   readonly #blockRows: number;
-  readonly #sessions: SessionStarts | null;
+  readonly #restarts: RestartFinder | null;
   /** The state before the first row, for session starts. */
   readonly #pristine: readonly Uint8Array[];
 
@@ -55,12 +55,12 @@ export class JobState {
     this.#programs = spec.programs;
     this.#evaluations = evaluations;
     this.#input = input;
-    this.#sessions = spec.sessions;
+    this.#restarts = spec.restarts;
     this.#blockRows = Math.min(
       BLOCK_ROWS_BEST,
       ...evaluations.map((one) => one?.plan.blockRows ?? BLOCK_ROWS_BEST),
     );
-    this.#pristine = spec.sessions === null ? [] : this.#checkpoints();
+    this.#pristine = spec.restarts === null ? [] : this.#checkpoints();
   }
 
   /**
@@ -77,7 +77,7 @@ export class JobState {
     const { fieldNames: fields, groupNames: groups } = this.#input;
     expectColumns(file, source, { fields, groups });
     for await (const block of source.blocks({ fields, groups, blockRows: this.#blockRows, signal })) {
-      const starts = this.#sessions?.rowsOf(block.times.subarray(0, block.rowCount)) ?? [];
+      const starts = this.#restarts?.rowsOf(block.times.subarray(0, block.rowCount)) ?? [];
       for (let row = 0; row < block.rowCount; ) {
         if (starts.includes(row)) this.#restart();
         const end = starts.find((start) => start > row) ?? block.rowCount;
@@ -92,17 +92,17 @@ export class JobState {
   pack(): Uint8Array[] {
     return packJobState({
       labels: this.#input.labels,
-      lastSession: this.#sessions?.last ?? null,
+      lastStretch: this.#restarts?.last ?? null,
       checkpoints: this.#checkpoints(),
     });
   }
 
   /** @throws DataError E351 for a damaged state, E352 for one of other plans. */
   restore(bytes: Uint8Array): void {
-    const { labels, lastSession, checkpoints } = unpackJobState(bytes);
+    const { labels, lastStretch, checkpoints } = unpackJobState(bytes);
     this.#restoreAll(checkpoints);
     this.#input.labels = labels;
-    if (this.#sessions) this.#sessions.last = lastSession;
+    if (this.#restarts) this.#restarts.last = lastStretch;
   }
 
   async close(): Promise<void> {

@@ -2,7 +2,6 @@ import { InternalError } from "../../errors.ts";
 import type { Registry } from "../../operator/registry.ts";
 import { wholeLines } from "../../plan/cache_lines.ts";
 import type { Plan } from "../../plan/plan.ts";
-import { atOnce } from "../../steps.ts";
 import { hasFusedMultiply } from "../emit/fused_multiply.ts";
 import { IDLE_HOST, importHost } from "../emit/host_functions.ts";
 import type { KernelContext } from "../emit/lane_kernel.ts";
@@ -14,7 +13,7 @@ import { type NodeContents, StateLayout } from "../memory/state_layout.ts";
 import { VECTOR_BYTES, VECTORS } from "../memory/vectors.ts";
 import { RowScratch } from "../rows/layout/row_scratch.ts";
 import { emitFinish, FINISH, FINISH_NAME, finishedBytes } from "../run/finished_rows.ts";
-import { awaitModule, type Compiling, cachedModule, moduleAtOnce } from "./compile_optimised.ts";
+import { type Compiling, cachedModule } from "./compile_optimised.ts";
 import { emitLanes, emitRows } from "./emit_nodes.ts";
 import { tryKernels } from "./warm_up.ts";
 
@@ -33,24 +32,21 @@ export interface KernelOptions {
 const FUSES = hasFusedMultiply();
 
 /** Kernels as bytes, and the memory layout that they use. */
-export interface EmittedKernels extends Omit<KernelSet, "module"> {
+export interface EmittedKernels extends Layout {
   /**
-   * Compiles the bytes; waits for V8's threads without blocking this one.
+   * Compiles the bytes.
    *
    * @throws RangeError from WebAssembly if the plan needs more than the 4 GiB that one memory holds.
    */
-  compile(): Promise<KernelSet>;
-  /** Like `compile`, but blocks this thread: for executors, which have nothing else to do. */
-  compileAtOnce(): KernelSet;
+  compile(): Compiling<KernelSet>;
 }
 
-/**
- * Emits and compiles the nodes of a plan as WebAssembly SIMD.
- *
- * @throws RangeError as `EmittedKernels.compile`.
- */
-export function compileKernels(plan: Plan, registry: Registry, options: KernelOptions): KernelSet {
-  return atOnce(emitKernels(plan, registry, options)).compileAtOnce();
+interface Layout extends Omit<KernelSet, "module"> {
+  /**
+   * Bytes of the arena with room for snapshots and for more threads: a program is divided alike with and without them, so
+   * that all its sessions take the same checkpoints.
+   */
+  readonly neededBytes: number;
 }
 
 /** Emits the nodes of a plan as WebAssembly SIMD, one in each step. @throws UsageError E569. */
@@ -69,20 +65,17 @@ export function* emitKernels(
     );
   const kernels = layOut(plan, emitted, options);
   const memoryPages = kernels.arenaBytes / PAGE_BYTES;
-  const compiling = (): Compiling => {
+  function* compile(): Compiling<KernelSet> {
     const memory = new WebAssembly.Memory({ initial: memoryPages, maximum: memoryPages, shared: true });
     const scratch = new WebAssembly.Global({ value: "i32" }, kernels.scratchByteOffset);
-    return cachedModule(module.build(memoryPages), {
+    const compiled = yield* cachedModule(module.build(memoryPages), {
       imports: { memory, scratch, ...IDLE_HOST },
       tryOut: (exports) =>
         tryKernels(plan, exports, kernels.states, () => writeConstants(memory, kernels.constants)),
     });
-  };
-  return {
-    ...kernels,
-    compile: async () => ({ module: await awaitModule(compiling()), ...kernels }),
-    compileAtOnce: () => ({ module: moduleAtOnce(compiling()), ...kernels }),
-  };
+    return { module: compiled, ...kernels };
+  }
+  return { ...kernels, compile };
 }
 
 /** What emission leaves to be laid out. */
@@ -123,15 +116,16 @@ function* emitNodes(
 function layOut(
   plan: Plan,
   { library, layout, nodes, scratch }: EmittedNodes,
-  { executorCount, snapshots = false, finishedRows = 0 }: KernelOptions,
-): Omit<KernelSet, "module"> {
+  options: KernelOptions,
+): Layout {
+  const { executorCount, snapshots = false, finishedRows = 0 } = options;
   const stateByteOffset = layout.ringsEnd;
   const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = layout.layOut(nodes, snapshots);
   const finishedByteOffset = stampByteOffset + stampBytes(plan, snapshots);
   const scratchByteOffset = finishedByteOffset + finishedBytes(plan, finishedRows);
   const scratchBytes = wholeLines(scratch.bytes);
   const memoryPages = Math.ceil((scratchByteOffset + executorCount * scratchBytes) / PAGE_BYTES);
-  return {
+  const laidOut = {
     arenaBytes: memoryPages * PAGE_BYTES,
     states,
     rings: layout.rings,
@@ -145,10 +139,26 @@ function layOut(
     scratchByteOffset,
     scratchBytes,
   };
+  return { ...laidOut, neededBytes: neededBytes(plan, options, laidOut) };
+}
+
+/** Of an arena, for scratch memory of more threads: 1 MiB each over 5,000 symbols. */
+const THREADS_SHARE = 1 / 16;
+
+/** `Layout.neededBytes`. */
+function neededBytes(
+  plan: Plan,
+  { executorCount }: KernelOptions,
+  { snapshots, states, scratchByteOffset, scratchBytes }: Omit<Layout, "neededBytes">,
+): number {
+  let lasting = scratchByteOffset - stampBytes(plan, snapshots);
+  if (!snapshots) for (const { windows } of states.values()) lasting += windows.length * plan.rowBytes;
+  const ofThreads = executorCount * scratchBytes + stampBytes(plan, true);
+  return Math.max(lasting + ofThreads, lasting / (1 - THREADS_SHARE));
 }
 
 /** Bytes of the start markers. */
-export function stampBytes({ nodes }: Plan, snapshots: boolean): number {
+function stampBytes({ nodes }: Plan, snapshots: boolean): number {
   const partCount = nodes.reduce((sum, node) => sum + node.partCount, 0);
   return wholeLines((snapshots ? 2 : 1) * partCount * Int32Array.BYTES_PER_ELEMENT);
 }

@@ -39,10 +39,10 @@ export interface Compilation {
 }
 
 /** A compilation in steps: each step checks what V8's threads have compiled; the caller waits between steps. */
-export type Compiling = Generator<undefined, WebAssembly.Module>;
+export type Compiling<T> = Generator<undefined, T>;
 
-/** Waits without blocking this thread. */
-export async function awaitModule(compiling: Compiling): Promise<WebAssembly.Module> {
+/** Waits for V8's threads without blocking this one. */
+export async function compiled<T>(compiling: Compiling<T>): Promise<T> {
   for (;;) {
     const { done, value } = compiling.next();
     if (done) return value;
@@ -50,18 +50,11 @@ export async function awaitModule(compiling: Compiling): Promise<WebAssembly.Mod
   }
 }
 
-/** Waits while blocking this thread. */
-export function moduleAtOnce(compiling: Compiling): WebAssembly.Module {
-  const neverChanged = new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-  for (;;) {
-    const { done, value } = compiling.next();
-    if (done) return value;
-    Atomics.wait(neverChanged, 0, 0, POLL_MS);
-  }
-}
-
 /** The module of these bytes: from the cache, else as `compileOptimised`. */
-export function* cachedModule(bytes: Uint8Array<ArrayBuffer>, compilation: Compilation): Compiling {
+export function* cachedModule(
+  bytes: Uint8Array<ArrayBuffer>,
+  compilation: Compilation,
+): Compiling<WebAssembly.Module> {
   const digest = createHash("sha256").update(bytes).digest("base64");
   const known = modules.get(digest);
   const module = known ?? (yield* compileOptimised(bytes, compilation));
@@ -80,7 +73,10 @@ export function* cachedModule(bytes: Uint8Array<ArrayBuffer>, compilation: Compi
  *
  * @throws WebAssembly.CompileError if the bytes are not a valid module.
  */
-function* compileOptimised(bytes: Uint8Array<ArrayBuffer>, { imports, tryOut }: Compilation): Compiling {
+function* compileOptimised(
+  bytes: Uint8Array<ArrayBuffer>,
+  { imports, tryOut }: Compilation,
+): Compiling<WebAssembly.Module> {
   const joins = joinsVectors();
   underWay++;
   setFlagsFromString(EAGER_FLAG);

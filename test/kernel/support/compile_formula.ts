@@ -1,7 +1,7 @@
 import { builtInRegistry } from "../../../operators/index.ts";
 import { compile, finalDag } from "../../../src/compile.ts";
-import { compileKernels } from "../../../src/kernel/compile/compile_kernels.ts";
 import { formPlan } from "../../../src/plan/form.ts";
+import { compileKernels } from "../at_once.ts";
 
 /** Compiles one formula, so that V8 prints what it does with the kernels. Usage: compile_formula.ts FORMULA */
 const dag = finalDag(compile(`factor = ${process.argv[2]}`));

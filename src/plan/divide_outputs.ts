@@ -1,4 +1,4 @@
-import type { Plan } from "../../plan/plan.ts";
+import type { Plan } from "./plan.ts";
 
 /**
  * Divides the outputs of a plan that is too large for one memory into groups, each a plan by itself. What several groups

@@ -1,13 +1,13 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { builtInRegistry } from "../../../operators/index.ts";
-import { publishedText } from "../../../src/bench/open_formulas.ts";
-import { evaluatePanel } from "../../../src/evaluation/evaluate_panel.ts";
-import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
-import { compile, type Panel } from "../../../src/index.ts";
-import { digestOf, realFormulas, startHost } from "../../execution/real_formulas.ts";
-import { rowsOf } from "../../live/real_session.ts";
-import { smallArenas } from "../../support/small_arenas.ts";
-import { cases, triesAll } from "../../support/trials.ts";
+import { builtInRegistry } from "../../operators/index.ts";
+import { publishedText } from "../../src/bench/open_formulas.ts";
+import { evaluatePanel } from "../../src/evaluation/evaluate_panel.ts";
+import type { EngineHost } from "../../src/evaluation/evaluation.ts";
+import { compile, type Panel } from "../../src/index.ts";
+import { digestOf, realFormulas, startHost } from "../execution/real_formulas.ts";
+import { rowsOf } from "../live/real_session.ts";
+import { smallArenas } from "../support/small_arenas.ts";
+import { cases, triesAll } from "../support/trials.ts";
 
 /** The published formulas over the bundled bars: in several memories they have the bits that they have in one. */
 

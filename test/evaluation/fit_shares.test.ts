@@ -1,9 +1,9 @@
 import { expect, test } from "vitest";
-import { builtInRegistry } from "../../../operators/index.ts";
-import { compile, finalDag } from "../../../src/compile.ts";
-import { emitShares, formShare } from "../../../src/evaluation/arenas/emit_shares.ts";
-import { SESSION_SHAPE } from "../../../src/live/live_plan.ts";
-import { DEFAULT_COSTS } from "../../../src/plan/cost_model.ts";
+import { builtInRegistry } from "../../operators/index.ts";
+import { compile, finalDag } from "../../src/compile.ts";
+import { draftOf, fitShares } from "../../src/evaluation/fit_plan.ts";
+import { SESSION_SHAPE } from "../../src/live/live_plan.ts";
+import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 
 const PAGE_BYTES = 65_536;
 
@@ -11,8 +11,8 @@ const PAGE_BYTES = 65_536;
 async function sharesOf(text: string, laneCount: number, snapshots: boolean, arenaBytesMax: number) {
   const dag = finalDag(compile(text));
   const spec = { dag, laneCount, registry: builtInRegistry, snapshots, ...SESSION_SHAPE };
-  const target = { blockRows: 1, threads: 3, costs: DEFAULT_COSTS, arenaBytesMax };
-  return await emitShares(spec, target, formShare(spec, target, dag));
+  const target = { threads: 3, costs: DEFAULT_COSTS, arenaBytesMax };
+  return await fitShares(spec, target, draftOf(spec, target, dag), 1);
 }
 
 /** The least bytes for which one memory suffices. */

@@ -1,8 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { compile, finalDag } from "../../../src/compile.ts";
-import { divideOutputs } from "../../../src/evaluation/arenas/divide_outputs.ts";
-import { formPlan } from "../../../src/plan/form.ts";
-import { Seeded } from "../../support/seeded.ts";
+import { compile, finalDag } from "../../src/compile.ts";
+import { divideOutputs } from "../../src/plan/divide_outputs.ts";
+import { formPlan } from "../../src/plan/form.ts";
+import { Seeded } from "../support/seeded.ts";
 
 function planOf(formulas: readonly string[]) {
   const text = formulas.map((formula, index) => `f${index} = ${formula}`).join("\n");
