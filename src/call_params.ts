@@ -100,6 +100,11 @@ export class CallParams {
     return this.#setOfTime !== null;
   }
 
+  /** The sets of all times. */
+  get allSets(): readonly number[] {
+    return [...this.#sets.keys()];
+  }
+
   setsAt(times: BigInt64Array): Int32Array {
     const setOfTime = this.#setOfTime;
     if (setOfTime === null) return new Int32Array(times.length);

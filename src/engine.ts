@@ -2,8 +2,7 @@ import type { RecordBatch, Table } from "apache-arrow";
 import { builtInRegistry } from "../operators/index.ts";
 import { PROGRAM, type Program } from "./compile.ts";
 import { batchesOfBlocks } from "./data/factors/factor_batches.ts";
-import { checkPanel } from "./data/panel/check_panel.ts";
-import { asPanelSource, PANEL, type PanelSource } from "./data/panel/panel_source.ts";
+import { asPanelSource, type PanelSource } from "./data/panel/panel_source.ts";
 import {
   type DiffOptions,
   diffPrograms,
@@ -11,7 +10,7 @@ import {
   type ProgramDifference,
 } from "./difference/program_difference.ts";
 import { UsageError } from "./errors.ts";
-import { evaluatePanel, type PanelEvaluation } from "./evaluation/evaluate_panel.ts";
+import { evaluateTable, type PanelEvaluation } from "./evaluation/evaluate_table.ts";
 import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
 import { ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
@@ -141,32 +140,35 @@ export class Engine {
   }
 
   /**
-   * Evaluates every factor that is wanted in this call over the whole panel.
+   * Evaluates every factor that is wanted in this call over all rows.
    *
    * @returns Arrow table: the time column under its own name and type, `symbol`, then one Float64 column per factor,
    *   sorted by time then symbol, with the rows of the input only. Null: not enough history, a null among what the
    *   value depends on, an infinity (unless `keepInfinite`), or a factor whose condition does not hold. In the array of a
    *   column null is NaN.
    * @throws DataError if the panel lacks a column; UsageError for wrong arguments and options; ResourceError if memory
-   *   or threads do not suffice; the signal's reason when aborted, once its memory is given back.
+   *   or threads do not suffice; what the source throws; the signal's reason when aborted, once its memory is given back.
    * @example
    * const table = await engine.evaluate(program, panel, { params: { session: "close" } });
    */
-  async evaluate(program: Program, panel: Panel, options: EvaluateOptions = {}): Promise<Table> {
-    return (await this.evaluateWithReport(program, panel, options)).table;
+  async evaluate(
+    program: Program,
+    source: PanelSource | Panel,
+    options: EvaluateOptions = {},
+  ): Promise<Table> {
+    return (await this.evaluateWithReport(program, source, options)).table;
   }
 
   /** The same as `evaluate`, with an account of what was done. */
   async evaluateWithReport(
     program: Program,
-    panel: Panel,
+    source: PanelSource | Panel,
     options: EvaluateOptions = {},
   ): Promise<PanelEvaluation> {
     const registry = registryOf("evaluate", program);
-    checkArgument("evaluate", panel, PANEL);
-    checkPanel(panel);
+    const input = asPanelSource("evaluate", source);
     const checked = checkedAt("evaluate", options, {});
-    return await evaluatePanel(this.#host, registry, program, panel, checked);
+    return await evaluateTable(this.#host, registry, program, input, checked);
   }
 
   /**
@@ -208,8 +210,8 @@ export class Engine {
   }
 
   /**
-   * Evaluates the same program over the same panel once for each call's params, in one pass over the panel: what does
-   * not depend on the params is computed once for all calls. Tables that wait to be taken may wait on disk.
+   * Evaluates the same program over the same bars once for each call's params, in one pass over them: what does not
+   * depend on the params is computed once for all calls. Results that wait to be taken may wait on disk.
    *
    * @returns One table per call, in order, each as `evaluate` gives it with these params. Nothing is computed before
    *   the first one is asked for; leaving the loop gives everything back.
@@ -222,26 +224,25 @@ export class Engine {
    */
   async *evaluateMany(
     program: Program,
-    panel: Panel,
+    source: PanelSource | Panel,
     calls: readonly CallOfMany[],
     options: EvaluateManyOptions = {},
   ): AsyncGenerator<Table, void, void> {
-    yield* (await this.openMany(program, panel, calls, options)).tables();
+    yield* (await this.openMany(program, source, calls, options)).tables();
   }
 
   /** The same as `evaluateMany`, with an account of what was shared. */
   async openMany(
     program: Program,
-    panel: Panel,
+    source: PanelSource | Panel,
     calls: readonly CallOfMany[],
     options: EvaluateManyOptions = {},
   ): Promise<ManyEvaluation> {
     const registry = registryOf("evaluateMany", program);
-    checkArgument("evaluateMany", panel, PANEL);
-    checkPanel(panel);
+    const input = asPanelSource("evaluateMany", source);
     checkArgument("evaluateMany", calls, CALLS);
     const checked = checkedAt("evaluateMany", options, {});
-    return await ManyEvaluation.open(this.#host, registry, program, panel, calls, checked);
+    return await ManyEvaluation.open(this.#host, registry, program, input, calls, checked);
   }
 
   /**
@@ -343,7 +344,7 @@ export class Engine {
     return await openSession(this.#host, program, options);
   }
 
-  /** What the engine's memory holds now: what is managed, what is retained, and what was spilled to disk. */
+  /** What the engine's memory holds now: what is managed, what is kept, and what was spilled to disk. */
   get memory(): EngineMemory {
     return this.#host.budget.memory;
   }

@@ -50,7 +50,7 @@ export {
   ResourceError,
   UsageError,
 } from "./errors.ts";
-export type { EvaluationReport, PanelEvaluation } from "./evaluation/evaluate_panel.ts";
+export type { EvaluationReport, PanelEvaluation } from "./evaluation/evaluate_table.ts";
 export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
 export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
 export type { EngineMemory } from "./evaluation/memory/engine_memory.ts";

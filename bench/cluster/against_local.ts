@@ -8,7 +8,7 @@ import { Cluster, type ClusterPanel, openClusterPanel } from "../../src/cluster/
 import { startLocalCluster } from "../../src/cluster/deploy/local_cluster.ts";
 import { compile, type Program } from "../../src/compile.ts";
 import type { FactorBlock } from "../../src/data/factors/factor_batches.ts";
-import { factorTable } from "../../src/data/factors/factor_table.ts";
+import { factorTableOfBlocks } from "../../src/data/factors/factor_table.ts";
 import type { PanelSource } from "../../src/data/panel/panel_source.ts";
 import { openPanelSource } from "../../src/data/source/open_panel_source.ts";
 import { openFactorWriter } from "../../src/data/write/factor_writer.ts";
@@ -145,8 +145,9 @@ async function writeBlocks(
 /** Bars without gaps, and groups of some sizes. */
 async function writeBars(folder: string, groups: string, lanes: number, rows: number): Promise<void> {
   const panel = syntheticPanel({ lanes, rows, nullShare: 0 });
-  const columns = [...panel.fields].map(([name, values]) => ({ name, values }));
-  const { table } = await factorTable(panel, columns);
+  const { time, symbols, present, fields } = panel;
+  const block = { rowCount: rows, times: time.values, present, columns: fields };
+  const { table } = await factorTableOfBlocks({ time, symbols, factors: [...fields.keys()] }, [block]);
   for (const file of ["bars.parquet", "bars.csv"]) await writeTable(table, join(folder, file));
   const lines = panel.symbols.map((symbol, lane) => `${symbol},s${lane % 11},i${lane % 67},u${lane % 150}`);
   await writeFile(groups, `symbol,sector,industry,subindustry\n${lines.join("\n")}\n`);

@@ -1,8 +1,8 @@
-import type { BlockRows, EngineHost } from "../evaluation/evaluation.ts";
-import { runBlocks } from "../evaluation/run_blocks.ts";
+import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
 import { FactorDigests } from "./factor_digests.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
+import { runBlocks } from "./run_blocks.ts";
 
 export interface DigestedRows {
   readonly blockRows: number | undefined;
@@ -23,7 +23,8 @@ export async function digestRun(
     const { plan, buffers } = evaluation;
     const digests = new FactorDigests(plan);
     let done = 0;
-    await runBlocks(evaluation, blocksOf(panel, rows, plan.blockRows), {
+    await runBlocks(evaluation, panel, {
+      rows,
       overlap: 1,
       onBlock: ({ rowCount }) => {
         digests.add(buffers.results, done, rowCount);
@@ -34,19 +35,5 @@ export async function digestRun(
     return digests.byName();
   } finally {
     await evaluation.close();
-  }
-}
-
-/** Blocks over the panel's rows, from its first one again after its last. */
-export function* blocksOf(
-  { rowCount: panelRows }: Panel,
-  rows: number,
-  blockRows: number,
-): Generator<BlockRows> {
-  for (let row = 0; row < rows; ) {
-    const inputRow = row % panelRows;
-    const rowCount = Math.min(blockRows, rows - row, panelRows - inputRow);
-    yield { rowCount, inputRow, outputRow: 0 };
-    row += rowCount;
   }
 }

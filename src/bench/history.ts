@@ -1,10 +1,9 @@
 import type { EngineHost } from "../evaluation/evaluation.ts";
-import { runBlocks } from "../evaluation/run_blocks.ts";
-import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Panel } from "../panel.ts";
-import { blocksOf, digestRun } from "./digest_run.ts";
+import { digestRun } from "./digest_run.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
 import { type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
+import { runBlocks } from "./run_blocks.ts";
 
 /** How often a panel is run; the run of median time counts, of an even number the slower one in the middle. */
 export interface Repetition {
@@ -31,7 +30,7 @@ export async function measureHistory(
   host: EngineHost,
   formulas: Formulas,
   panel: Panel,
-  { blockRows, overlap = OVERLAPPING_BLOCKS_MAX, runs, totalMsMin = 0, onProgress }: HistoryOptions,
+  { blockRows, overlap, runs, totalMsMin = 0, onProgress }: HistoryOptions,
 ): Promise<Measured> {
   const measured: TimedRun[] = [];
   const totalMs = () => sum(measured.map(({ wallMs }) => wallMs));
@@ -59,7 +58,7 @@ async function measureRun(
   host: EngineHost,
   formulas: Formulas,
   panel: Panel,
-  { blockRows, overlap }: { readonly blockRows: number | undefined; readonly overlap: number },
+  { blockRows, overlap }: Pick<HistoryOptions, "blockRows" | "overlap">,
   onRows: (row: number) => void,
 ): Promise<TimedRun> {
   const { rowCount, laneCount } = panel;
@@ -71,7 +70,7 @@ async function measureRun(
     const started = performance.now();
     let readyAt = started;
     let before = started;
-    await runBlocks(evaluation, blocksOf(panel, rowCount, plan.blockRows), {
+    await runBlocks(evaluation, panel, {
       overlap,
       onBlock: ({ inputRow, rowCount: count }) => {
         const now = performance.now();

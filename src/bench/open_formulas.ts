@@ -2,7 +2,7 @@ import { readFileSync } from "node:fs";
 import { builtInRegistry } from "../../operators/index.ts";
 import { compile } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
-import { columnsOfPanel } from "../evaluation/evaluate_panel.ts";
+import { columnsOfPanel } from "../evaluation/block_input.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
 import { prepareCall } from "../evaluation/prepared_call.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";

@@ -8,7 +8,7 @@ import type { WrittenPlace } from "../reasons/explanation.ts";
 import { traceProgram } from "../reasons/traced_program.ts";
 import { placeOf } from "../reasons/written_place.ts";
 import type { CellNames, DifferingCells } from "./cell_tally.ts";
-import { joinPrograms } from "./joined_program.ts";
+import { joinSides } from "./joined_program.ts";
 import { PairTally } from "./pair_tally.ts";
 import { type ExpressionPair, PairedTrees } from "./paired_trees.ts";
 
@@ -47,7 +47,7 @@ export async function findOrigins(
 ): Promise<Map<string, DifferenceOrigin[]>> {
   if (factors.length === 0) return new Map();
   const [tracedA, tracedB] = [traceProgram(a, factors), traceProgram(b, factors)];
-  const joined = joinPrograms(tracedA.program, tracedB.program, call);
+  const joined = joinSides(tracedA.program, tracedB.program, call);
   const trees = new PairedTrees(tracedA, tracedB, joined);
   const roots = new Map(factors.map((name) => [name, trees.root(name)]));
   const tallies = talliesOf(trees, [...roots.values()], { laneCount: source.laneCount, tolerance });

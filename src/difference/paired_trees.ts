@@ -1,5 +1,5 @@
 import type { CallNode, Expression } from "../ast/nodes.ts";
-import { finalDag, type Program } from "../compile.ts";
+import { type EvaluableProgram, finalDag } from "../compile.ts";
 import { readsWholeRows, windowRowsOf } from "../operator/definition.ts";
 import { outputName, type TracedProgram, UNIVERSE_OUTPUT } from "../reasons/traced_program.ts";
 import { type Side, sideName } from "./joined_program.ts";
@@ -35,7 +35,7 @@ export class PairedTrees {
   readonly #joinedTask: ReadonlyMap<string, number>;
 
   /** @param joined the traced programs joined */
-  constructor(a: TracedProgram, b: TracedProgram, joined: Program) {
+  constructor(a: TracedProgram, b: TracedProgram, joined: EvaluableProgram) {
     this.#traced = { a, b };
     this.#joinedTask = new Map(finalDag(joined).outputs.map(({ name, task }) => [name, task]));
     this.universe = this.#universePair();

@@ -1,4 +1,4 @@
-import { finalDag, type Program, withOperators } from "../compile.ts";
+import { type EvaluableProgram, finalDag, type Program, withOperators } from "../compile.ts";
 import type { Output } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import type { PanelSource } from "../data/panel/panel_source.ts";
@@ -8,7 +8,7 @@ import type { EvaluateOptions } from "../evaluation/options.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import { CellTally, isWithin, TOLERANCE } from "./cell_tally.ts";
 import { type DifferenceOrigin, findOrigins } from "./difference_origins.ts";
-import { joinPrograms, type Side, sideName } from "./joined_program.ts";
+import { joinSides, type Side, sideName } from "./joined_program.ts";
 import {
   type ColumnDifference,
   isSame,
@@ -43,7 +43,7 @@ export interface ProgramDifference extends ResultDifference {
 }
 
 /**
- * Compares two programs over one panel, cell by cell, in one evaluation (`joinPrograms`). Factors that have the same graph
+ * Compares two programs over one panel, cell by cell, in one evaluation (`joinSides`). Factors that have the same graph
  * in both are not computed: they cannot differ.
  */
 export async function diffPrograms(
@@ -55,7 +55,7 @@ export async function diffPrograms(
 ): Promise<ProgramDifference> {
   const { tolerance = 0, select, keepInfinite = false, ...call } = options;
   const names = matchNames(selected(a, b, select), selected(b, a, select), "programs");
-  const joined = joinPrograms(a, b, call);
+  const joined = joinSides(a, b, call);
   const differing = namesOfOtherGraphs(joined, names.compared);
   const outputs = differing.flatMap((name) => [sideName("a", name), sideName("b", name)]);
   const registry = withOperators(joined.operators);
@@ -89,7 +89,7 @@ function selected(program: Program, other: Program, select: readonly string[] | 
 }
 
 /** The factors whose tasks or conditions differ. */
-function namesOfOtherGraphs(joined: Program, compared: readonly string[]): string[] {
+function namesOfOtherGraphs(joined: EvaluableProgram, compared: readonly string[]): string[] {
   const { outputs, conditions } = finalDag(joined);
   const byName = new Map(outputs.map((output) => [output.name, output]));
   const of = (side: Side, name: string) => byName.get(sideName(side, name))!;

@@ -34,7 +34,7 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> extends FitSpec {
   /** Whose parts go first where calls overlap (`ExecutorPool.nextCall`). Default: after all others. */
   readonly order?: CallOrder | undefined;
   /** Whether it waits for room until other calls have ended. Default true. */
-  readonly waits?: boolean;
+  readonly waits?: boolean | undefined;
   /** Ends the waiting. */
   readonly signal?: AbortSignal | undefined;
   /** Allocates results and missing input columns, by block size. */

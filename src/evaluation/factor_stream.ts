@@ -1,26 +1,38 @@
 import type { EvaluableProgram } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_source.ts";
+import { type PanelBlock, type PanelSource, panelOf, type RowRange } from "../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
+import { Pauses } from "../steps.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
+import { type BlockInput, PanelInput, type PlacedBlock } from "./block_input.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { BLOCK_ROWS_BEST } from "./fit_plan.ts";
 import { broughtFields } from "./has_row.ts";
 import type { MemoryBudget } from "./memory/memory_budget.ts";
+import type { MemoryNeed } from "./memory/memory_need.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type ConditionalGraph, conditionalGraph, type PreparedCall, prepareCall } from "./prepared_call.ts";
-import { RestartFinder } from "./restarts.ts";
-import { sharedColumn } from "./shared_columns.ts";
-import { type StagedBlock, StagedInput } from "./staged_input.ts";
+import { sharedColumns } from "./shared_columns.ts";
+import { StagedInput } from "./staged_input.ts";
 import type { WantedFactors } from "./wanted_factors.ts";
 
 export interface StreamOptions extends EvaluateOptions {
-  /** Memory of whoever reads the blocks, in bytes by purpose. */
-  readonly readerBytes?: Readonly<Record<string, number>>;
+  /** What whoever reads the blocks needs beside the stream. */
+  readonly reader?: (call: PreparedCall) => Partial<MemoryNeed>;
 }
+
+/** A call that is ready to run. */
+export interface OrderedCall extends PreparedCall {
+  readonly order: CallOrder;
+  /** Whether it waits for room until other calls have ended. Default true. */
+  readonly waits?: boolean;
+}
+
+/** What a stream needs of a program. */
+type StreamProgram = Pick<EvaluableProgram, "operators" | "disabledPasses">;
 
 /**
  * Panel rows `[first, end)`, computed from `start` on: `start <= first <= end`, and `end` not behind that of the call. Null:
@@ -31,8 +43,8 @@ export interface RowsWithHistory extends RowRange {
 }
 
 interface StreamBuffers extends PlanBuffers {
-  readonly input: StagedInput;
-  /** Space for two blocks: one is computed while the other is read. */
+  readonly input: BlockInput;
+  /** Space for a few blocks: some are computed while the oldest is read. */
   readonly results: readonly Float64Array<SharedArrayBuffer>[];
 }
 
@@ -41,7 +53,7 @@ const REMEDY =
 
 /** An evaluation that reads its input and yields its output block by block: bounded memory for panels of any length. */
 export class FactorStream {
-  /** Null if no factor is wanted. */
+  /** Null if no factor is wanted, or there is no cell. */
   readonly evaluation: Evaluation<StreamBuffers> | null;
   readonly wanted: WantedFactors;
   readonly #budget: MemoryBudget;
@@ -49,8 +61,12 @@ export class FactorStream {
   readonly #options: EvaluateOptions;
   readonly #call: PreparedCall;
   readonly #graph: ConditionalGraph;
-  readonly #input: StagedInput;
-  readonly #restarts: RestartFinder | null;
+  readonly #input: BlockInput;
+  /** Rows of the largest block, and blocks that input and results have space for. */
+  readonly #blockRows: number;
+  readonly #spaces: number;
+  #blockCount = 0;
+  #nextRow = 0;
   #hasBegun = false;
 
   /** @throws as `Engine.stream`. */
@@ -62,12 +78,24 @@ export class FactorStream {
     options: StreamOptions,
   ): Promise<FactorStream> {
     const order = host.pool.nextCall(options.priority);
+    const pauses = new Pauses();
     const call = await prepareCall(registry, program, source, options);
-    const numbered = { ...call, order };
+    await pauses.afterStep();
+    return await FactorStream.openCall(host, registry, program, source, { ...call, order }, options);
+  }
+
+  /** The same for a call that is prepared: of its options only those matter that change no value. */
+  static async openCall(
+    host: EngineHost,
+    registry: Registry,
+    program: StreamProgram,
+    source: PanelSource,
+    call: OrderedCall,
+    options: StreamOptions,
+  ): Promise<FactorStream> {
     const graph = conditionalGraph(program, call);
-    const restarts = options.restarts && (await RestartFinder.of(options.restarts, source.time.type));
-    const evaluation = await openEvaluation(host, registry, program, source, numbered, graph.dag, options);
-    return new FactorStream(host.budget, evaluation, source, call, graph, restarts ?? null, options);
+    const evaluation = await openEvaluation(host, registry, program, source, call, graph.dag, options);
+    return new FactorStream(host.budget, evaluation, source, call, graph, options);
   }
 
   private constructor(
@@ -76,7 +104,6 @@ export class FactorStream {
     source: PanelSource,
     call: PreparedCall,
     graph: ConditionalGraph,
-    restarts: RestartFinder | null,
     options: EvaluateOptions,
   ) {
     this.#budget = budget;
@@ -86,8 +113,9 @@ export class FactorStream {
     this.#source = source;
     this.#options = options;
     this.#call = call;
-    this.#restarts = restarts;
-    this.#input = evaluation?.buffers.input ?? new StagedInput(call, BLOCK_ROWS_BEST, source.laneCount);
+    this.#blockRows = evaluation?.plan.blockRows ?? BLOCK_ROWS_BEST;
+    this.#spaces = spacesFor(call, this.#blockRows);
+    this.#input = evaluation?.buffers.input ?? inputFor(source, call, this.#blockRows);
   }
 
   /** The panel rows that the call's options name. */
@@ -97,38 +125,43 @@ export class FactorStream {
 
   /** Rows at which history begins again. */
   get restartRows(): readonly number[] {
-    return this.#call.restartRows;
+    return this.#call.restarts?.rows ?? [];
   }
 
   /**
-   * Runs the source's rows and yields those of the range, as views of buffers that the next block overwrites. Closes
-   * everything that was opened, however it ends.
+   * Runs the source's rows and yields those of the range, as views of buffers that the next block overwrites.
+   *
+   * @param closes closes everything that was opened, however it ends; else the caller closes the stream. Default true
    */
-  blocks(): AsyncGenerator<FactorBlock, void, void> {
-    return this.#blocksOf({ start: 0, ...this.range }, true);
+  blocks(closes = true): AsyncGenerator<FactorBlock, void, void> {
+    return this.#blocksOf({ start: 0, ...this.range }, this.#options.signal, true, closes);
   }
 
   /**
    * The same for some rows, as if there were none before `start`, or after those before. Closes nothing: other rows may
    * follow, one call after the other. Where it fails or is aborted, the caller closes the stream.
+   *
+   * @param signal ends these rows; default: that of the options
    */
-  rows(wanted: RowsWithHistory): AsyncGenerator<FactorBlock, void, void> {
-    return this.#blocksOf(wanted, false);
+  rows(wanted: RowsWithHistory, signal = this.#options.signal): AsyncGenerator<FactorBlock, void, void> {
+    return this.#blocksOf(wanted, signal, false, false);
   }
 
   async *#blocksOf(
     { start, first, end }: RowsWithHistory,
+    signal: AbortSignal | undefined,
     isWhole: boolean,
+    closes: boolean,
   ): AsyncGenerator<FactorBlock, void, void> {
     if (first === end && !isWhole) return;
     const { read: columns } = this.#call;
     const [fields, groups] = [broughtFields(columns.fields), columns.groups];
-    const { signal, onProgress } = this.#options;
-    const { blockRows } = this.#input;
+    const { onProgress } = this.#options;
+    const blockRows = this.#blockRows;
     const rows = isWhole ? undefined : { first: start ?? first, end };
     const read = this.#source.blocks({ fields, groups, blockRows, rows, signal })[Symbol.asyncIterator]();
     const readNext = () => suppressUnhandled(this.#budget.whileBusy(() => read.next()));
-    const underWay: { readonly staged: StagedBlock; readonly running: Promise<void> }[] = [];
+    const underWay: { readonly block: PlacedBlock; readonly running: Promise<void> }[] = [];
     // A caller that aborts may never request another block.
     const close = () => void this.evaluation?.close(signal?.reason);
     if (isWhole) signal?.addEventListener("abort", close);
@@ -138,24 +171,24 @@ export class FactorStream {
       for (;;) {
         const oldest = underWay[0];
         // Blocks overlap: a block's space is reused once its results have been read.
-        const hasRoom = underWay.length < OVERLAPPING_BLOCKS_MAX;
+        const hasRoom = underWay.length < this.#spaces;
         if (reading && hasRoom && (!oldest || (await settlesBefore(reading, oldest.running)))) {
-          const staged = this.#stage(await reading);
-          if (staged) underWay.push({ staged, running: suppressUnhandled(this.#run(staged)) });
-          const isLast: boolean = !staged || staged.firstRow + staged.rowCount >= end;
+          const block = this.#place(await reading);
+          if (block) underWay.push({ block, running: suppressUnhandled(this.#run(block, signal)) });
+          const isLast: boolean = !block || block.firstRow + block.rowCount >= end;
           reading = isLast ? null : readNext();
         } else if (oldest) {
           await oldest.running;
           underWay.shift();
-          const doneRow = oldest.staged.firstRow + oldest.staged.rowCount;
+          const doneRow = oldest.block.firstRow + oldest.block.rowCount;
           onProgress?.(Math.min(end, doneRow), this.range.end);
-          const results = this.#results(oldest.staged, { first, end });
+          const results = this.#results(oldest.block, { first, end });
           if (results) yield results;
         } else return;
       }
     } finally {
       signal?.removeEventListener("abort", close);
-      if (isWhole) await this.close();
+      if (closes) await this.close();
       await read.return?.();
     }
   }
@@ -164,16 +197,13 @@ export class FactorStream {
   async #startAt(start: number | null, first: number): Promise<void> {
     if (this.#hasBegun && start !== null) await this.evaluation?.restart();
     this.#hasBegun = true;
-    this.#input.startAt(start ?? first);
-    if (this.#restarts === null || start === null) return;
-    const stretch = this.restartRows.findLast((restart) => restart <= start) ?? 0;
-    this.#restarts.last = null;
-    this.#restarts.rowsOf(this.#source.time.values.subarray(stretch, stretch + 1));
+    this.#nextRow = start ?? first;
+    if (start !== null) this.#call.restarts?.beginAt(start);
   }
 
   /** What `restoreState` needs to go on after the rows that were read to their end: views of memory that later rows change. */
   saveState(): Uint8Array[] {
-    const stretch = new Float64Array([this.#restarts?.last ?? Number.NaN]);
+    const stretch = new Float64Array([this.#call.restarts?.last ?? Number.NaN]);
     return [new Uint8Array(stretch.buffer), ...(this.evaluation?.openPlan.checkpointPieces() ?? [])];
   }
 
@@ -187,7 +217,7 @@ export class FactorStream {
     const header = Float64Array.BYTES_PER_ELEMENT;
     this.evaluation?.openPlan.restore(state.subarray(header));
     const [stretch = Number.NaN] = new Float64Array(state.slice(0, header).buffer);
-    if (this.#restarts) this.#restarts.last = Number.isNaN(stretch) ? null : stretch;
+    if (this.#call.restarts) this.#call.restarts.last = Number.isNaN(stretch) ? null : stretch;
     this.#hasBegun = true;
   }
 
@@ -196,21 +226,29 @@ export class FactorStream {
     await this.evaluation?.close();
   }
 
-  #stage(next: IteratorResult<PanelBlock>): StagedBlock | null {
-    return next.done ? null : this.#input.stage(next.value);
+  /** Gives the next block the space of the one that came `#spaces` before it. */
+  #place({ done, value: block }: IteratorResult<PanelBlock>): PlacedBlock | null {
+    if (done) return null;
+    const firstRow = this.#nextRow;
+    const space = this.#blockCount % this.#spaces;
+    this.#blockCount++;
+    this.#nextRow += block.rowCount;
+    return this.#input.place(block, firstRow, space * this.#blockRows);
   }
 
   /** Runs the rows of a block, those from a restart on as if none came before. */
-  async #run({ stagedRow, rowCount, times }: StagedBlock): Promise<void> {
-    const { signal } = this.#options;
+  async #run(
+    { inputRow, outputRow, rowCount, times }: PlacedBlock,
+    signal: AbortSignal | undefined,
+  ): Promise<void> {
     signal?.throwIfAborted();
     if (!this.evaluation) return;
-    const restarts = this.#restarts?.rowsOf(times) ?? [];
+    const starts = this.#call.restarts?.starts(times) ?? [];
     const running: Promise<void>[] = [];
     for (let row = 0; row < rowCount; ) {
-      if (restarts.includes(row)) running.push(this.evaluation.restart());
-      const end = restarts.find((restart) => restart > row) ?? rowCount;
-      const rows = { rowCount: end - row, inputRow: stagedRow + row, outputRow: stagedRow + row };
+      if (starts.includes(row)) running.push(this.evaluation.restart());
+      const end = starts.find((start) => start > row) ?? rowCount;
+      const rows = { rowCount: end - row, inputRow: inputRow + row, outputRow: outputRow + row };
       const conditions = this.#graph.conditionsIn(times.subarray(row, end));
       running.push(this.evaluation.run(rows, signal, conditions));
       row = end;
@@ -220,7 +258,7 @@ export class FactorStream {
 
   /** The rows of a block within the range; null if there are none. */
   #results(
-    { firstRow, rowCount, stagedRow, times, present }: StagedBlock,
+    { firstRow, rowCount, outputRow, times, present }: PlacedBlock,
     range: RowRange,
   ): FactorBlock | null {
     const { params } = this.#call;
@@ -232,7 +270,7 @@ export class FactorStream {
     const columns = this.wanted.factors.map(({ name, condition, output }) => {
       const column = output === null ? null : this.evaluation?.buffers.results[output];
       if (!column) return [name, null] as const;
-      const values = column.subarray((stagedRow + first) * laneCount, (stagedRow + end) * laneCount);
+      const values = column.subarray((outputRow + first) * laneCount, (outputRow + end) * laneCount);
       params.nullInactive(values, condition, setsOfRows);
       return [name, values] as const;
     });
@@ -245,16 +283,37 @@ export class FactorStream {
   }
 }
 
+/** Blocks that are in memory at a time: those that overlap, if the rows are so many. */
+function spacesFor({ range }: PreparedCall, blockRows: number): number {
+  return Math.min(OVERLAPPING_BLOCKS_MAX, Math.max(1, Math.ceil(range.end / blockRows)));
+}
+
+/** A panel's own columns, or some for the blocks of a source. */
+function inputFor(source: PanelSource, call: PreparedCall, blockRows: number): BlockInput {
+  const panel = panelOf(source);
+  if (panel) return new PanelInput(panel, call);
+  return new StagedInput(call, spacesFor(call, blockRows) * blockRows, source.laneCount);
+}
+
+function inputBytes(source: PanelSource, call: PreparedCall, blockRows: number): number {
+  const panel = panelOf(source);
+  if (panel) return PanelInput.bytesOf(panel, call);
+  return StagedInput.bytesOf(call.read, spacesFor(call, blockRows) * blockRows, source.laneCount);
+}
+
 async function openEvaluation(
   host: EngineHost,
   registry: Registry,
-  { operators, disabledPasses }: EvaluableProgram,
-  { laneCount }: PanelSource,
-  call: PreparedCall & { readonly order: CallOrder },
+  { operators, disabledPasses }: StreamProgram,
+  source: PanelSource,
+  call: OrderedCall,
   dag: Dag,
-  { blockRows, kernel, signal, readerBytes }: StreamOptions,
+  { blockRows, kernel, signal, reader }: StreamOptions,
 ): Promise<Evaluation<StreamBuffers> | null> {
-  if (dag.outputs.length === 0 || laneCount === 0) return null;
+  const { laneCount } = source;
+  if (dag.outputs.length === 0 || call.range.end === 0 || laneCount === 0) return null;
+  const { bytes: readerBytes, held = [], remedy = REMEDY } = reader?.(call) ?? {};
+  const resultCells = (rows: number) => spacesFor(call, rows) * rows * laneCount;
   return await Evaluation.open<StreamBuffers>(host, {
     dag,
     laneCount,
@@ -265,20 +324,20 @@ async function openEvaluation(
     kernel,
     disabledPasses,
     order: call.order,
+    waits: call.waits,
     signal,
     memoryNeed: (rows) => ({
       bytes: {
-        input: StagedInput.bytesOf(call.read, rows, laneCount),
-        results:
-          OVERLAPPING_BLOCKS_MAX * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
+        input: inputBytes(source, call, rows),
+        results: resultCells(rows) * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
         ...readerBytes,
       },
-      held: [],
-      remedy: REMEDY,
+      held,
+      remedy,
     }),
     allocate: (rows) => {
-      const input = new StagedInput(call, rows, laneCount);
-      const results = dag.outputs.map(() => sharedColumn(OVERLAPPING_BLOCKS_MAX * rows * laneCount));
+      const input = inputFor(source, call, rows);
+      const results = sharedColumns(dag.outputs.length, resultCells(rows));
       return { ...input.buffers, input, results };
     },
   });

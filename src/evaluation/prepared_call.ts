@@ -6,7 +6,7 @@ import type { RowRange } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
 import type { EvaluateOptions } from "./options.ts";
-import { restartRowsOf } from "./restarts.ts";
+import { RestartFinder } from "./restarts.ts";
 import { rowRange } from "./row_range.ts";
 import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from "./wanted_factors.ts";
 
@@ -14,8 +14,8 @@ import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from
 export interface PreparedCall {
   /** Rows of the output; earlier rows run as well. */
   readonly range: RowRange;
-  /** Rows before its end, but the first, at which history begins again, ascending. */
-  readonly restartRows: readonly number[];
+  /** Where history begins again; null for nowhere. Of one stream at a time. */
+  readonly restarts: RestartFinder | null;
   readonly params: CallParams;
   /** The set of params of each row up to the end of the range. */
   readonly sets: Int32Array;
@@ -35,6 +35,8 @@ export interface ConditionalGraph {
 /** Properties of the input that are known before any of it is read. */
 export interface InputShape {
   readonly time: TimeColumn;
+  /** Whether its times are not known before its rows are read. */
+  readonly isOpenEnded?: boolean;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
   /** Fields with values even where instruments have no row; those values never count across the row. */
@@ -44,7 +46,10 @@ export interface InputShape {
 }
 
 /** Under params that change over time a task is needed in blocks with a row that wants one of its factors. */
-export function conditionalGraph({ disabledPasses }: EvaluableProgram, call: PreparedCall): ConditionalGraph {
+export function conditionalGraph(
+  { disabledPasses }: Pick<EvaluableProgram, "disabledPasses">,
+  call: PreparedCall,
+): ConditionalGraph {
   const { params, setsUsed, wanted } = call;
   const { dag } = wanted;
   const fails = (condition: number | null) => setsUsed.some((set) => !params.isWanted(condition, [set]));
@@ -75,13 +80,14 @@ export async function prepareCall(
 ): Promise<PreparedCall> {
   options.signal?.throwIfAborted();
   const { time } = input;
-  const range = await rowRange(time, options);
-  const restartRows = await restartRowsOf(time, range.end, options);
+  const isOpenEnded = input.isOpenEnded === true;
+  const range = isOpenEnded ? { first: 0, end: Number.POSITIVE_INFINITY } : await rowRange(time, options);
+  const restarts = await RestartFinder.of(time, range.end, options);
   const params = await CallParams.of(program, time.type, options, registry);
   const sets = params.setsAt(time.values.subarray(0, range.end));
-  const setsUsed = [...new Set(sets)];
+  const setsUsed = isOpenEnded ? params.allSets : [...new Set(sets)];
   const wanted = wantedFactors(program, options.select, params, setsUsed, input.seriesNames);
   const read = columnsRead(wanted.dag, input);
   for (const name of read.params) for (const set of setsUsed) params.numeric(name, set);
-  return { range, restartRows, params, sets, setsUsed, wanted, read };
+  return { range, restarts, params, sets, setsUsed, wanted, read };
 }

@@ -4,13 +4,16 @@ import { timeUnusable } from "../data/errors.ts";
 import { wallTimeOf } from "../data/time/row_dates.ts";
 import { describeTimeType } from "../data/time/time_text.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
-import { minutesOf, type Restarts } from "./restart_options.ts";
+import { minutesOf, type Restarts, type Sessions } from "./restart_options.ts";
 import { countBefore, timeOf } from "./row_range.ts";
 
-/** Finds the rows at which stretches begin, in times that come in order. */
+/** Finds the rows at which history begins again. The rows between two restarts are a stretch. */
 export class RestartFinder {
+  /** Rows of the time column, but the first, at which a stretch begins, ascending. */
+  readonly rows: readonly number[];
   /** Number of the stretch of the last row seen; null before any. */
   last: number | null = null;
+  readonly #times: BigInt64Array;
   /** Ascends from one stretch to the next. */
   readonly #stretchOf: (time: bigint) => number;
 
@@ -19,35 +22,29 @@ export class RestartFinder {
    * on its day; rows before the first session of a day are a stretch of their own. A session starts once, also if clocks go
    * back over its start.
    *
-   * @throws UsageError E527, E528 for wrong sessions, E541 for a time that does not fit, and for sessions where
-   *   rows have no time of day.
+   * @param end rows of the time column that count
+   * @returns null for none
+   * @throws UsageError E541 for a time that does not fit, and for sessions where rows have no time of day.
    */
-  static async of(restarts: Restarts, type: TimeType): Promise<RestartFinder> {
-    if (isList(restarts)) {
-      const times = await timesOf(restarts, type);
-      return new RestartFinder((time) => countBefore(times, time + 1n));
-    }
-    const { sessions, timezone = "UTC" } = restarts;
-    if (type.kind !== "timestamp")
-      throw timeUnusable(
-        `restarts at sessions need times of day; the times of the data are each ${describeTimeType(type)}`,
-        "give the restarts as a list of times",
-      );
-    const starts = sessions.map((session) => minutesOf(session)![0]!);
-    const wall = wallTimeOf(type, timezone);
-    return new RestartFinder((time) => {
-      const { day, minuteOfDay } = wall(time);
-      const started = starts.filter((start) => start <= minuteOfDay).length;
-      return Date.parse(day) + started;
-    });
+  static async of(
+    { type, values }: TimeColumn,
+    end: number,
+    { restarts }: { readonly restarts?: Restarts },
+  ): Promise<RestartFinder | null> {
+    if (restarts === undefined) return null;
+    const stretchOf = isList(restarts) ? await stretchesOfTimes(restarts, type) : sessionOf(restarts, type);
+    return new RestartFinder(stretchOf, values.subarray(0, end));
   }
 
-  private constructor(stretchOf: (time: bigint) => number) {
+  private constructor(stretchOf: (time: bigint) => number, times: BigInt64Array) {
     this.#stretchOf = stretchOf;
+    this.#times = times;
+    this.rows = this.starts(times).slice(1);
+    this.last = null;
   }
 
-  /** The first row of each stretch, ascending; the first row of all is one. */
-  rowsOf(times: BigInt64Array): number[] {
+  /** The rows among those that follow at which a stretch begins, ascending. */
+  starts(times: BigInt64Array): number[] {
     const rows: number[] = [];
     times.forEach((time, row) => {
       const stretch = this.#stretchOf(time);
@@ -57,26 +54,41 @@ export class RestartFinder {
     });
     return rows;
   }
-}
 
-/** The rows before `end`, but the first, at which a stretch begins, ascending. @throws as `RestartFinder.of`. */
-export async function restartRowsOf(
-  { values, type }: TimeColumn,
-  end: number,
-  { restarts }: { readonly restarts?: Restarts },
-): Promise<number[]> {
-  if (restarts === undefined) return [];
-  return (await RestartFinder.of(restarts, type)).rowsOf(values.subarray(0, end)).slice(1);
+  /** The next row is this one of the time column: no restart, since none comes before it. */
+  beginAt(row: number): void {
+    this.last = null;
+    const start = this.rows.findLast((restart) => restart <= row) ?? 0;
+    this.starts(this.#times.subarray(start, start + 1));
+  }
 }
 
 function isList(restarts: Restarts): restarts is readonly (string | Date)[] {
   return Array.isArray(restarts);
 }
 
-/** Ascending. */
-async function timesOf(texts: readonly (string | Date)[], type: TimeType): Promise<BigInt64Array> {
+async function stretchesOfTimes(
+  texts: readonly (string | Date)[],
+  type: TimeType,
+): Promise<(time: bigint) => number> {
   using databases = new ReusedDatabases();
-  const times: bigint[] = [];
-  for (const text of texts) times.push(await timeOf(text, type, "from", "a restart", databases.open));
-  return BigInt64Array.from(times).sort();
+  const found: bigint[] = [];
+  for (const text of texts) found.push(await timeOf(text, type, "from", "a restart", databases.open));
+  const times = BigInt64Array.from(found).sort();
+  return (time) => countBefore(times, time + 1n);
+}
+
+function sessionOf(given: Sessions, type: TimeType): (time: bigint) => number {
+  const { sessions, timezone = "UTC" } = given;
+  if (type.kind !== "timestamp")
+    throw timeUnusable(
+      `restarts at sessions need times of day; the times of the data are each ${describeTimeType(type)}`,
+      "give the restarts as a list of times",
+    );
+  const starts = sessions.map((session) => minutesOf(session)![0]!);
+  const wall = wallTimeOf(type, timezone);
+  return (time) => {
+    const { day, minuteOfDay } = wall(time);
+    return Date.parse(day) + starts.filter((start) => start <= minuteOfDay).length;
+  };
 }

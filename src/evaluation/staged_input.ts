@@ -1,31 +1,15 @@
 import { HAS_ROW } from "../dag/row_members.ts";
 import type { PanelBlock } from "../data/panel/panel_source.ts";
-import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { GroupColumn } from "../panel.ts";
+import type { BlockInput, PlacedBlock } from "./block_input.ts";
 import type { PlanBuffers } from "./evaluation.ts";
 import { fillHasRow } from "./has_row.ts";
 import type { PreparedCall } from "./prepared_call.ts";
 import { sharedCodes, sharedColumn } from "./shared_columns.ts";
 import type { ColumnsRead } from "./wanted_factors.ts";
 
-/** The part of an input block that is kept until its results have been read. */
-export interface StagedBlock {
-  /** First row of the block in the panel. */
-  readonly firstRow: number;
-  readonly rowCount: number;
-  /** First row of the block in the input and result columns. */
-  readonly stagedRow: number;
-  readonly times: BigInt64Array;
-  readonly present: Uint8Array;
-}
-
-/**
- * Input columns with space for a few blocks: while executors work on some, the next one is read. The columns do not
- * move, so that a block needs no message to executors.
- */
-export class StagedInput {
-  /** Rows of the largest block. */
-  readonly blockRows: number;
+/** Columns of the engine's own, into which blocks are copied: while executors work on some, the next one is read. */
+export class StagedInput implements BlockInput {
   readonly #laneCount: number;
   readonly #call: PreparedCall;
   readonly #fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
@@ -33,19 +17,15 @@ export class StagedInput {
   readonly #values: PlanBuffers["params"];
   readonly #times: BigInt64Array;
   readonly #present: Uint8Array;
-  #blockCount = 0;
-  #nextRow = 0;
 
-  /** Bytes that it allocates. */
-  static bytesOf(read: ColumnsRead, blockRows: number, laneCount: number): number {
+  /** Bytes that it allocates for columns of so many rows. */
+  static bytesOf(read: ColumnsRead, rowCount: number, laneCount: number): number {
     const cellBytes = 8 * read.fields.length + 4 * read.groups.length + 1;
-    return OVERLAPPING_BLOCKS_MAX * blockRows * (laneCount * cellBytes + 8 * (read.params.length + 1));
+    return rowCount * (laneCount * cellBytes + 8 * (read.params.length + 1));
   }
 
-  constructor(call: PreparedCall, blockRows: number, laneCount: number) {
+  constructor(call: PreparedCall, rowCount: number, laneCount: number) {
     const { read, params } = call;
-    const rowCount = OVERLAPPING_BLOCKS_MAX * blockRows;
-    this.blockRows = blockRows;
     this.#laneCount = laneCount;
     this.#call = call;
     this.#fields = new Map(read.fields.map((name) => [name, sharedColumn(rowCount * laneCount)]));
@@ -62,19 +42,10 @@ export class StagedInput {
     return { fields: this.#fields, groups: this.#groups, params: this.#values };
   }
 
-  /** The next block is that of this panel row. */
-  startAt(row: number): void {
-    this.#nextRow = row;
-  }
-
-  /** Copies a block over the one that came `OVERLAPPING_BLOCKS_MAX` before it. */
-  stage(block: PanelBlock): StagedBlock {
+  /** Copies the block to the row that its results have, over an earlier one whose results have been read. */
+  place(block: PanelBlock, firstRow: number, row: number): PlacedBlock {
     const { rowCount } = block;
-    const firstRow = this.#nextRow;
-    const stagedRow = (this.#blockCount % OVERLAPPING_BLOCKS_MAX) * this.blockRows;
-    this.#blockCount++;
-    this.#nextRow += rowCount;
-    const [cell, cellCount] = [stagedRow * this.#laneCount, rowCount * this.#laneCount];
+    const [cell, cellCount] = [row * this.#laneCount, rowCount * this.#laneCount];
     for (const [name, column] of this.#fields) {
       if (name === HAS_ROW) fillHasRow(column.subarray(cell, cell + cellCount), block.present);
       else column.set(block.fields.get(name)!.subarray(0, cellCount), cell);
@@ -82,19 +53,19 @@ export class StagedInput {
     for (const [name, { codes }] of this.#groups) {
       copyCodes(block.groups.get(name)!, codes.subarray(cell, cell + cellCount), this.#laneCount);
     }
-    const times = this.#times.subarray(stagedRow, stagedRow + rowCount);
+    const times = this.#times.subarray(row, row + rowCount);
     times.set(block.times.subarray(0, rowCount));
-    this.#stageParams(times, stagedRow);
+    this.#placeParams(times, row);
     const present = this.#present.subarray(cell, cell + cellCount);
     present.set(block.present.subarray(0, cellCount));
-    return { firstRow, rowCount, stagedRow, times, present };
+    return { firstRow, rowCount, inputRow: row, outputRow: row, times, present };
   }
 
-  #stageParams(times: BigInt64Array, stagedRow: number): void {
+  #placeParams(times: BigInt64Array, row: number): void {
     const { params } = this.#call;
     const setsOfBlock = params.setsAt(times);
     for (const [name, values] of Object.entries(this.#values)) {
-      if (typeof values !== "number") params.fillNumeric(name, setsOfBlock, values.subarray(stagedRow));
+      if (typeof values !== "number") params.fillNumeric(name, setsOfBlock, values.subarray(row));
     }
   }
 }

@@ -51,7 +51,7 @@ export async function countNulls(
   const call = {
     ...callOfAll,
     blockRows,
-    readerBytes: { origins: NullOrigins.bytesOf(traced.tasks, source.laneCount, blockRows) },
+    reader: () => ({ bytes: { origins: NullOrigins.bytesOf(traced.tasks, source.laneCount, blockRows) } }),
   };
   const part = partOfSource(source, { rows: { first: 0, end: range.end }, lane: null });
   let [cellCount, firstRow] = [0, 0];

@@ -5,7 +5,7 @@ import { partOfSource } from "../data/panel/part_of_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
-import { restartRowsOf } from "../evaluation/restarts.ts";
+import { RestartFinder } from "../evaluation/restarts.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -119,7 +119,7 @@ async function explainRows(
   range: RowRange,
   options: WhyFactorOptions,
 ): Promise<Explanation[]> {
-  const restarts = await restartRowsOf(source.time, range.end, options);
+  const restarts = (await RestartFinder.of(source.time, range.end, options))?.rows ?? [];
   const explanations: Explanation[] = [];
   for (let { first } = range; first < range.end; ) {
     const start = restarts.findLast((row) => row <= first) ?? 0;

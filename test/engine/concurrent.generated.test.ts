@@ -6,7 +6,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { panelSource } from "../../src/data/panel/panel_source.ts";
-import { evaluatePanel } from "../../src/evaluation/evaluate_panel.ts";
+import { evaluateTable } from "../../src/evaluation/evaluate_table.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { FactorStream } from "../../src/evaluation/factor_stream.ts";
 import { ManyEvaluation } from "../../src/evaluation/many/evaluate_many.ts";
@@ -128,7 +128,7 @@ describe("the order of calls", () => {
     const evaluate = async (name: string, one: Program) => {
       // All blocks are under way from the start: the schedule decides, not how soon the main thread asks for the next.
       const blockRows = long.rowCount / OVERLAPPING_BLOCKS_MAX;
-      await evaluatePanel(host, builtInRegistry, one, long, { blockRows });
+      await evaluateTable(host, builtInRegistry, one, panelSource(long), { blockRows });
       ended.push(name);
     };
     await Promise.all([evaluate("first", first), evaluate("second", second)]);
@@ -173,9 +173,9 @@ describe("the order of calls", () => {
       (call) => void opened.push(call),
       async (host) => {
         const run = [builtInRegistry, withParam] as const;
-        const evaluated = evaluatePanel(host, ...run, small, { paramsByTime });
+        const evaluated = evaluateTable(host, ...run, panelSource(small), { paramsByTime });
         const opening = FactorStream.open(host, ...run, panelSource(small), { paramsByTime });
-        const many = ManyEvaluation.open(host, ...run, small, [{ params: { k: 3 } }], {});
+        const many = ManyEvaluation.open(host, ...run, panelSource(small), [{ params: { k: 3 } }], {});
         expect(host.pool.nextCall().call).toBe(3);
         await evaluated;
         await (await opening).close();

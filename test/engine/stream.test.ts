@@ -201,7 +201,7 @@ describe("memory", () => {
     });
     const refused = tight.evaluate(wide, long);
     await expect(refused).rejects.toThrow(
-      /^E401 the evaluation needs .* MiB .*results 3.7 MiB.*limit is 2.0 MiB\n/,
+      /^E401 the evaluation needs .* MiB .*table 3.7 MiB.*limit is 2.0 MiB\n/,
     );
     await expect(refused).rejects.toThrow(/engine\.stream, or --out/);
     let rows = 0;

@@ -70,7 +70,12 @@ function at(door: Door, own: Kinds = {}): Kinds {
 }
 
 /** Whether times are such of the data is found out later. */
-const { from: _from, to: _to, restarts: _restarts, ...CLUSTER_CALL } = at("a cluster's evaluate", OWN_CLUSTER_OPTIONS);
+const {
+  from: _from,
+  to: _to,
+  restarts: _restarts,
+  ...CLUSTER_CALL
+} = at("a cluster's evaluate", OWN_CLUSTER_OPTIONS);
 
 /** By callee, as messages call it: its options, a call with them, and what a call needs at least. */
 const CALLS: Readonly<Record<string, readonly [Kinds, (options: object) => unknown, needed?: object]>> = {

@@ -2,14 +2,12 @@ import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DIALECTS } from "../../grammar/dialects.ts";
 import { builtInRegistry } from "../../operators/index.ts";
-import { CallParams, COMMON_SET } from "../../src/call_params.ts";
 import { compile, type Program } from "../../src/compile.ts";
 import type { FactorBlock } from "../../src/data/factors/factor_batches.ts";
 import { factorTableOfBlocks } from "../../src/data/factors/factor_table.ts";
 import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { Engine } from "../../src/engine.ts";
 import { FormulaError } from "../../src/errors.ts";
-import { columnsRead, wantedFactors } from "../../src/evaluation/wanted_factors.ts";
 import { JobState } from "../../src/jobs/state/job_state.ts";
 import { isSeriesLike, type Operator } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
@@ -151,18 +149,29 @@ function labelsOf({ groups, symbols }: Panel): Record<string, string | null> {
 async function byJob(program: Program, panel: Panel): Promise<Table> {
   const host = await startHost(1);
   try {
-    const call = await CallParams.of(program, panel.time.type, {}, builtInRegistry);
-    const wanted = wantedFactors(program, undefined, call, [COMMON_SET]);
-    const read = columnsRead(wanted.dag, { fieldNames: FIELDS, groupNames: GROUPS });
-    const params = Object.fromEntries(read.params.map((name) => [name, call.numeric(name)]));
-    const state = await JobState.open({
-      host,
-      programs: [{ file: "f", program, wanted, read, params }],
-      symbols: panel.symbols,
-      ownGroups: new Map([["h", panel.groups.get("h")!]]),
-      restarts: null,
+    const { symbols, time, groups, fields } = panel;
+    const joined = {
+      program,
+      options: {},
+      factors: program.factors.map(({ name }) => name),
+      read: { fields: FIELDS, groups: ["g"] },
+      ownGroups: ["h"],
+      historyRows: 0,
+      seriesNames: [],
+      isWritten: () => true,
+    };
+    const ownGroups = new Map([["h", groups.get("h")!]]);
+    const fieldNames = [...fields.keys()];
+    const state = await JobState.open(host, joined, {
+      symbols,
+      time,
+      fieldNames,
+      groupNames: ["g"],
+      ownGroups,
+      seriesNames: [],
     });
-    const blocks = state.evaluate("f", panelSource(panel), new AbortController().signal);
+    const files = [{ path: "f", open: async () => panelSource(panel) }];
+    const blocks = state.rows(files, new AbortController().signal);
     const table = await tableOf(program, panel, blocks);
     await state.close();
     return table;

@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { publishedText } from "../../src/bench/open_formulas.ts";
-import { evaluatePanel } from "../../src/evaluation/evaluate_panel.ts";
+import { panelSource } from "../../src/data/panel/panel_source.ts";
+import { evaluateTable } from "../../src/evaluation/evaluate_table.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { compile, type Panel } from "../../src/index.ts";
 import { digestOf, realFormulas, startHost } from "../execution/real_formulas.ts";
@@ -33,7 +34,7 @@ test.each(
   const names = { fields: [...panel.fields.keys()], groups: [...panel.groups.keys()] };
   const program = compile(publishedText(set), names);
   const digests = async (where: EngineHost) => {
-    const { table, report } = await evaluatePanel(where, builtInRegistry, program, panel, {});
+    const { table, report } = await evaluateTable(where, builtInRegistry, program, panelSource(panel), {});
     const byName = program.factors.map(({ name }) => [name, digestOf(table, name)]);
     return { arenaCount: report.arenaCount, nullCounts: report.nullCounts, byName };
   };

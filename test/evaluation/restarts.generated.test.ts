@@ -218,9 +218,10 @@ test.each([
     "E541 restarts at sessions need times of day; the times of the data are each a date (YYYY-MM-DD)",
   ],
 ] as const)("refuses %j", async (restarts, message) => {
+  const time = { name: "date", type: { kind: "date" } as const, values: new BigInt64Array(1) };
   const refused = Promise.try(() => {
     RESTARTS.fits(restarts);
-    return RestartFinder.of(restarts as never, { kind: "date" });
+    return RestartFinder.of(time, 1, { restarts: restarts as never });
   });
   await expect(refused).rejects.toThrow(message);
 });

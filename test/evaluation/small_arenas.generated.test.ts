@@ -7,7 +7,7 @@ import { builtInRegistry } from "../../operators/index.ts";
 import { factorTableOfBlocks } from "../../src/data/factors/factor_table.ts";
 import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { FormulaError } from "../../src/errors.ts";
-import { evaluatePanel } from "../../src/evaluation/evaluate_panel.ts";
+import { evaluateTable } from "../../src/evaluation/evaluate_table.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { FactorStream } from "../../src/evaluation/factor_stream.ts";
 import { ManyEvaluation } from "../../src/evaluation/many/evaluate_many.ts";
@@ -80,8 +80,12 @@ describe(`seed ${random.seed}: ${PROGRAMS} programs`, () => {
     const run = async (where: EngineHost) => {
       const setup = [where, builtInRegistry, program] as const;
       const results: Record<string, unknown> = {};
-      results["whole"] = shown((await evaluatePanel(...setup, panel, {})).table);
-      const by = await evaluatePanel(...setup, panel, { paramsByTime, from: dateOf(7), keepInfinite: true });
+      results["whole"] = shown((await evaluateTable(...setup, panelSource(panel), {})).table);
+      const by = await evaluateTable(...setup, panelSource(panel), {
+        paramsByTime,
+        from: dateOf(7),
+        keepInfinite: true,
+      });
       results["by time"] = [shown(by.table), by.report.nullCounts];
       const stream = await FactorStream.open(...setup, panelSource(panel), { blockRows: 7 });
       const factors = program.factors.map(({ name }) => name);
@@ -89,7 +93,7 @@ describe(`seed ${random.seed}: ${PROGRAMS} programs`, () => {
       results["stream"] = shown(
         (await factorTableOfBlocks(names, stream.blocks(), { keepInfinite: false })).table,
       );
-      const many = await ManyEvaluation.open(...setup, panel, calls, {});
+      const many = await ManyEvaluation.open(...setup, panelSource(panel), calls, {});
       results["many"] = [];
       for await (const table of many.tables()) (results["many"] as unknown[]).push(shown(table));
       results["nulls"] = await countNulls(...setup, panelSource(panel), {});

@@ -6,7 +6,7 @@ import { afterEach, beforeAll, beforeEach, describe, expect, test } from "vitest
 import { builtInRegistry } from "../../operators/index.ts";
 import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { openFactorWriter } from "../../src/data/write/factor_writer.ts";
-import { evaluatePanel } from "../../src/evaluation/evaluate_panel.ts";
+import { evaluateTable } from "../../src/evaluation/evaluate_table.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
 import { FactorStream } from "../../src/evaluation/factor_stream.ts";
 import { ResourceError } from "../../src/index.ts";
@@ -29,7 +29,7 @@ beforeAll(async () => {
   const host = await startHost(2);
   expected = [];
   for (const program of real.programs) {
-    const { table } = await evaluatePanel(host, builtInRegistry, program, real.panel, RANGE);
+    const { table } = await evaluateTable(host, builtInRegistry, program, panelSource(real.panel), RANGE);
     expected.push(new Map(program.factors.map(({ name }) => [name, digestOf(table, name)])));
   }
   await host.pool.close();
@@ -157,7 +157,13 @@ async function runOnce(
     },
   };
   const seen = observed(host, () => kills?.onOpen(host));
-  const running = evaluatePanel(seen, builtInRegistry, real.programs[program]!, real.panel, options);
+  const running = evaluateTable(
+    seen,
+    builtInRegistry,
+    real.programs[program]!,
+    panelSource(real.panel),
+    options,
+  );
   try {
     const { table } = await watched(running, () => `${where}, ${rowsDone} rows done`);
     for (const name of select)

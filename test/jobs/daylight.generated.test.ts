@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RestartFinder } from "../../src/evaluation/restarts.ts";
 import { Schedule } from "../../src/jobs/clock/schedule.ts";
-import { type CalendarConfig, type Session, sessionsOf } from "../../src/jobs/config/config.ts";
+import type { CalendarConfig, Session } from "../../src/jobs/config/config.ts";
 import { Seeded } from "../support/seeded.ts";
 import { cases, triesAll } from "../support/trials.ts";
 
@@ -124,13 +124,19 @@ async function expectStarts(trial: Trial): Promise<number> {
     return isNew;
   });
   const type = { kind: "timestamp", unit: "us", timezone: "UTC" } as const;
-  const calendar = { sessions, holidays: new Set<string>() };
-  const tracker = await RestartFinder.of(sessionsOf({ cron: "* * * * *", timezone: zone, calendar }), type);
+  const time = { name: "time", type, values: new BigInt64Array(0) };
+  const text = (minute: number) =>
+    `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}`;
+  const restarts = {
+    sessions: sessions.map(({ startMinute, endMinute }) => [text(startMinute), text(endMinute)] as const),
+    timezone: zone,
+  };
+  const tracker = (await RestartFinder.of(time, 0, { restarts }))!;
   const times = [...walls.keys()];
   const half = random.below(times.length);
   const rows = [times.slice(0, half), times.slice(half)].flatMap((part, index) => {
     const micros = BigInt64Array.from(part, (ms) => BigInt(ms) * 1_000n);
-    return tracker.rowsOf(micros).map((row) => row + index * half);
+    return tracker.starts(micros).map((row) => row + index * half);
   });
   expect(
     rows.map((row) => textOf(times[row]!)),

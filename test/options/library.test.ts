@@ -48,9 +48,10 @@ const DOOR: Readonly<
     const values: Bits = {};
     const names = table.schema.names.slice(2) as string[];
     for (const name of names) {
-      const explained = await Promise.all(
-        source.symbols.map((symbol) => engine.whyRows(program, source, { ...call, factor: name, symbol })),
-      );
+      const explained: Awaited<ReturnType<typeof engine.whyRows>>[] = [];
+      // A file has one reading at a time.
+      for (const symbol of source.symbols)
+        explained.push(await engine.whyRows(program, source, { ...call, factor: name, symbol }));
       const rows = explained[0]!.map((_, row) => explained.map((of) => of[row]!.value));
       values[name] = rows.flat().map((value) => bits(value ?? Number.NaN));
     }
@@ -102,6 +103,21 @@ const DOOR: Readonly<
   },
 };
 
+const CELL = { factor: "a", symbol: "A" };
+
+/** A call with these options. */
+const CALL: Readonly<Partial<Record<Door, (of: Prepared, call: object) => Promise<unknown>>>> = {
+  evaluate: ({ program, source }, call) => engine.evaluate(program, source, call),
+  stream: ({ program, source }, call) => Array.fromAsync(engine.stream(program, source, call)),
+  evaluateMany: ({ program, source }, call) =>
+    Array.fromAsync(engine.evaluateMany(program, source, [{}], call)),
+  nulls: ({ program, source }, call) => engine.nulls(program, source, call),
+  diff: ({ program, source }, call) => engine.diff(program, program, source, call),
+  why: ({ program, source }, call) => engine.why(program, source, { ...CELL, time: "2020-01-04", ...call }),
+  whyRows: ({ program, source }, call) => engine.whyRows(program, source, { ...CELL, ...call }),
+  open: async ({ program }, call) => await (await engine.open(program, { symbols: ["A"], ...call })).close(),
+};
+
 const libraryDoors = (Object.keys(DOORS) as Door[]).filter(
   (door) => (DOORS[door] as readonly string[]).includes("call") && DOOR[door],
 );
@@ -124,8 +140,7 @@ describe.each(libraryDoors)("%s", (door) => {
   }) => {
     const of = await prepared("priority", "call");
     const value = Object.hasOwn(PROBES, name) ? PROBES[name as ProbedName].value : () => {};
-    const call = () => DOOR[door]!({ ...of, call: { [name]: value } }, new Table());
-    expect(await errorOf(call)).toMatchObject({
+    expect(await errorOf(() => CALL[door]!(of, { [name]: value }))).toMatchObject({
       name: "UsageError",
       code: "E527",
       problem: refusal.problem,
@@ -148,26 +163,16 @@ test.each(ROWS)("evaluate: $name decides values, or no bit of them", async ({ na
   expect(without !== null, without?.message).toBe(decides);
 });
 
-test("an aborted signal ends every call, and progress is told", async () => {
-  const { program, source } = await prepared("priority", "call");
+test.each(
+  Object.keys(CALL) as Door[],
+)("%s ends when its signal is aborted, and tells its progress", async (door) => {
+  const of = await prepared("priority", "call");
   const reason = new Error("enough");
-  const cell = { factor: "a", symbol: "A", time: "2020-01-04" };
-  const calls: Readonly<Record<string, (call: object) => Promise<unknown>>> = {
-    evaluate: async (call) => engine.evaluate(program, await collectPanel(source), call),
-    stream: (call) => Array.fromAsync(engine.stream(program, source, call)),
-    evaluateMany: async (call) =>
-      Array.fromAsync(engine.evaluateMany(program, await collectPanel(source), [{}], call)),
-    nulls: (call) => engine.nulls(program, source, call),
-    diff: (call) => engine.diff(program, program, source, call),
-    whyRows: ({ ...call }) => engine.whyRows(program, source, { ...cell, time: undefined, ...call } as never),
-    why: (call) => engine.why(program, source, { ...cell, ...call }),
-  };
-  for (const [door, call] of Object.entries(calls)) {
-    await expect(call({ signal: AbortSignal.abort(reason) }), door).rejects.toBe(reason);
-    const told: number[] = [];
-    await call({ onProgress: (done: number) => told.push(done) });
-    expect(told.length, door).toBeGreaterThan(0);
-  }
+  await expect(CALL[door]!(of, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
+  if (door === "open") return;
+  const told: number[] = [];
+  await CALL[door]!(of, { onProgress: (done: number) => told.push(done) });
+  expect(told.length).toBeGreaterThan(0);
 });
 
 test("every option has a probe, but those of which only the effect shows", () => {

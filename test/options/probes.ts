@@ -78,7 +78,7 @@ export const PROBES: Readonly<Record<Exclude<OptionName, "signal" | "onProgress"
   },
   timeColumn: { value: "day", data: "timed.csv", decides: true },
   symbolColumn: { value: "ticker", data: "named.csv", decides: true },
-  dialect: { value: "alpha101", formulas: "a = correlation(close, volume, 3)\n", decides: true },
+  dialect: { value: "qlib", formulas: "a = Mean($close, 2)\n", decides: true },
   universe: { value: "liquid", formulas: "let liquid = volume > 100\na = rank(close)\n", decides: true },
   operators: {
     value: [path("thrice.mjs")],

@@ -1,14 +1,13 @@
 import { setTimeout as wait } from "node:timers/promises";
 import type { Evaluation } from "../../evaluation/evaluation.ts";
-import { runBlocks } from "../../evaluation/run_blocks.ts";
 import { startHost } from "../../evaluation/start_host.ts";
 import { EXECUTOR_TIMES, type ExecutorTime, type ThreadTimes } from "../../execution/times/thread_times.ts";
 import { machineMemoryBytes } from "../../limits.ts";
 import type { Panel } from "../../panel.ts";
 import type { NodeKind } from "../../plan/plan.ts";
-import { blocksOf } from "../digest_run.ts";
 import { type Formulas, openFormulas } from "../open_formulas.ts";
 import { type MsPerRow, msPerRow, sum } from "../result.ts";
+import { runBlocks } from "../run_blocks.ts";
 import { syntheticPanel } from "../synthetic_panel.ts";
 import { defaultFormulas } from "../workloads.ts";
 import { type Ceiling, measureCeiling } from "./ceiling.ts";
@@ -156,7 +155,7 @@ async function runHistory(evaluation: Evaluation, panel: Panel, passes: number):
   const ms: number[] = [];
   for (let pass = 0; pass < passes; pass++) {
     let before = performance.now();
-    await runBlocks(evaluation, blocksOf(panel, panel.rowCount, evaluation.plan.blockRows), {
+    await runBlocks(evaluation, panel, {
       onBlock: ({ rowCount }) => {
         const now = performance.now();
         ms.push((now - before) / rowCount);

@@ -59,10 +59,10 @@ export class EvalTrace {
   sampleMemory(engine: Engine): void {
     const sample = () => {
       const atMs = traceNowMs();
-      const { managedBytes, retainedBytes } = engine.memory;
+      const { managedBytes, keptBytes } = engine.memory;
       void this.#write([
         this.#chrome.counter("resident bytes", atMs, process.memoryUsage.rss()),
-        this.#chrome.counter("accounted bytes", atMs, managedBytes + retainedBytes),
+        this.#chrome.counter("accounted bytes", atMs, managedBytes + keptBytes),
       ]);
     };
     sample();

@@ -1,13 +1,6 @@
 /** Builds the long output table from factor values. */
 import { type RecordBatch, Table } from "apache-arrow";
-import type { Panel } from "../../panel.ts";
 import { FactorBatches, type FactorBlock, type OutputColumns, type OutputOptions } from "./factor_batches.ts";
-
-export interface FactorColumn {
-  readonly name: string;
-  /** `[rows x lanes]`, NaN for null; null for a factor that was not wanted, whose output is null. */
-  readonly values: Float64Array | null;
-}
 
 export interface FactorTable {
   readonly table: Table;
@@ -18,25 +11,13 @@ export interface FactorTable {
 }
 
 /**
- * The long output table: the time column under its own name and type, `symbol` (dictionary-encoded), one nullable
- * Float64 column per factor; one line per cell that the input has (`present`), sorted by time, then symbol.
- * NaN becomes null, and so does an infinity unless `keepInfinite`.
+ * The long output table of rows that come block by block: the time column under its own name and type, `symbol`
+ * (dictionary-encoded), one nullable Float64 column per factor; one line per cell that the input has (`present`), sorted by
+ * time, then symbol. NaN becomes null, and so does an infinity unless `keepInfinite`.
  *
- * @throws DataError E341 when a factor has the name of a key column, E342 when the input has no cell of the rows.
+ * @throws DataError E341 when a factor has the name of a key column, E342 when the input has no cell of the rows; what the
+ *   blocks throw.
  */
-export async function factorTable(
-  panel: Panel,
-  factors: readonly FactorColumn[],
-  options: OutputOptions = {},
-): Promise<FactorTable> {
-  const { time, symbols, rowCount } = panel;
-  const columns = { time, symbols, factors: factors.map(({ name }) => name) };
-  const values = new Map(factors.map((factor) => [factor.name, factor.values]));
-  const whole = { rowCount, times: time.values, present: panel.present, columns: values };
-  return await factorTableOfBlocks(columns, [whole], { ...options, rowCount });
-}
-
-/** The same table from rows that come block by block. @throws as `factorTable`, and what the blocks throw. */
 export async function factorTableOfBlocks(
   columns: OutputColumns,
   blocks: AsyncIterable<FactorBlock> | Iterable<FactorBlock>,

@@ -104,6 +104,14 @@ export function asPanelSource(callee: string, input: PanelSource | Panel): Panel
   return isPanelSource(input) ? input : panelSource(input);
 }
 
+/** The panels of sources that are panels in memory. */
+const PANELS = new WeakMap<PanelSource, Panel>();
+
+/** The panel whose arrays the blocks of a source are views of; null for every other source. */
+export function panelOf(source: PanelSource): Panel | null {
+  return PANELS.get(source) ?? null;
+}
+
 /**
  * A panel in memory as a source: its blocks are views of the panel's arrays.
  *
@@ -113,7 +121,7 @@ export function panelSource(panel: Panel): PanelSource {
   checkArgument("panelSource", panel, PANEL);
   checkPanel(panel);
   const { rowCount, laneCount, symbols, time, groupReasons } = panel;
-  return checkingRequests({
+  const source = checkingRequests({
     rowCount,
     laneCount,
     symbols,
@@ -125,6 +133,8 @@ export function panelSource(panel: Panel): PanelSource {
     blocks: (request) => blocksOfPanel(panel, request),
     close: async () => {},
   });
+  PANELS.set(source, panel);
+  return source;
 }
 
 const COUNT: ArgumentKind = {

@@ -3,33 +3,30 @@ import type { Program } from "../../compile.ts";
 import { type Instantiated, instantiate } from "../../dag/instantiate.ts";
 import { SHARING } from "../../dag/passes/order.ts";
 import { countCalls } from "../../dag/print.ts";
-import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import { factorTableOfBlocks } from "../../data/factors/factor_table.ts";
-import type { RowRange } from "../../data/panel/panel_source.ts";
-import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
+import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { Registry } from "../../operator/registry.ts";
-import type { Panel } from "../../panel.ts";
-import type { CallOrder } from "../../schedule/call_order.ts";
-import { buffersOf, columnsOfPanel, madeBytes, shapeOf } from "../evaluate_panel.ts";
-import { type EngineHost, Evaluation } from "../evaluation.ts";
+import { buffersOf } from "../block_input.ts";
+import { factorBytes } from "../evaluate_table.ts";
+import type { EngineHost } from "../evaluation.ts";
+import { FactorStream } from "../factor_stream.ts";
 import { isMemoryShort, type MemoryNeed } from "../memory/memory_need.ts";
-import { sharedColumn } from "../shared_columns.ts";
-import { columnsRead, type WantedFactors } from "../wanted_factors.ts";
+import type { WantedFactors } from "../wanted_factors.ts";
+import { KeptBlocks } from "./kept_blocks.ts";
 import {
   type CallOfMany,
   type EvaluateManyOptions,
+  mergedCall,
   type PreparedCalls,
   type PreparedInstance,
   prepareCalls,
 } from "./many_calls.ts";
-import { retainResults } from "./retain_results.ts";
-import { RetainedResults } from "./retained_results.ts";
 
 /** What a `ManyEvaluation` has done so far. */
 export interface EvaluateManyReport {
   /** Tables returned. */
   readonly tableCount: number;
-  /** Passes over the panel: more than one where not all calls fit into memory together. */
+  /** Passes over the rows: more than one where not all calls fit into memory together. */
   readonly passCount: number;
   /** Operator applications evaluated, over all passes. */
   readonly taskCount: number;
@@ -41,20 +38,14 @@ const NOTHING_DONE: EvaluateManyReport = { tableCount: 0, passCount: 0, taskCoun
 
 const REMEDY = "raise the memory limit, or take the results of one call block by block: engine.stream";
 
-/** Least number of result blocks in memory: those under way and one that is retained. */
-const BLOCKS_HELD = OVERLAPPING_BLOCKS_MAX + 1;
-
-/** Calls with the order that they share: among overlapping calls they count as one. */
-type NumberedCalls = PreparedCalls & { readonly order: CallOrder };
-
-/** One program over one panel with many sets of params; see `Engine.evaluateMany`. */
+/** One program over the same rows with many sets of params; see `Engine.evaluateMany`. */
 export class ManyEvaluation {
   readonly #host: EngineHost;
   readonly #registry: Registry;
   readonly #program: Program;
-  readonly #panel: Panel;
+  readonly #source: PanelSource;
   readonly #options: EvaluateManyOptions;
-  readonly #calls: NumberedCalls;
+  readonly #calls: PreparedCalls;
   #report = NOTHING_DONE;
 
   /** @throws as `Engine.evaluateMany`, for wrong arguments. @internal */
@@ -62,27 +53,27 @@ export class ManyEvaluation {
     host: EngineHost,
     registry: Registry,
     program: Program,
-    panel: Panel,
+    source: PanelSource,
     calls: readonly CallOfMany[],
     options: EvaluateManyOptions,
   ): Promise<ManyEvaluation> {
     const order = host.pool.nextCall(options.priority);
-    const prepared = await prepareCalls(registry, program, shapeOf(panel), calls, options);
-    return new ManyEvaluation(host, registry, program, panel, { ...prepared, order }, options);
+    const prepared = await prepareCalls(registry, program, source, order, calls, options);
+    return new ManyEvaluation(host, registry, program, source, prepared, options);
   }
 
   private constructor(
     host: EngineHost,
     registry: Registry,
     program: Program,
-    panel: Panel,
-    calls: NumberedCalls,
+    source: PanelSource,
+    calls: PreparedCalls,
     options: EvaluateManyOptions,
   ) {
     this.#host = host;
     this.#registry = registry;
     this.#program = program;
-    this.#panel = panel;
+    this.#source = source;
     this.#calls = calls;
     this.#options = options;
   }
@@ -103,9 +94,9 @@ export class ManyEvaluation {
     if (instances.length === 0) return;
     const isSharing = !this.#program.disabledPasses.has(SHARING);
     const graph = instantiate(instances, isSharing);
-    let evaluation: Evaluation | null;
+    let stream: FactorStream;
     try {
-      evaluation = await this.#open(graph, instances);
+      stream = await this.#open(graph, instances);
     } catch (error) {
       if (instances.length === 1 || !isMemoryShort(error)) throw error;
       const middle = instances.length >> 1;
@@ -114,69 +105,50 @@ export class ManyEvaluation {
       return;
     }
     this.#note({ passCount: 1, taskCount: countCalls(graph.dag) });
-    yield* this.#computeAndGive(instances, graph, evaluation);
+    yield* this.#computeAndGive(instances, graph, stream);
   }
 
-  /** Null if no factor is wanted or there is no cell. */
-  async #open({ dag }: Instantiated, instances: readonly PreparedInstance[]): Promise<Evaluation | null> {
-    const panel = this.#panel;
-    const { laneCount } = panel;
-    const { end } = this.#calls.range;
-    const outputCount = dag.outputs.length;
-    if (outputCount === 0 || end === 0 || laneCount === 0) return null;
-    const read = columnsRead(dag, shapeOf(panel));
-    return await Evaluation.open(this.#host, {
-      dag,
-      laneCount,
-      rowCount: end,
-      registry: this.#registry,
-      operators: this.#program.operators,
-      blockRows: this.#options.blockRows,
-      kernel: this.#options.kernel,
-      disabledPasses: this.#program.disabledPasses,
-      order: this.#calls.order,
-      waits: instances.length === 1,
-      signal: this.#options.signal,
-      memoryNeed: (rows) => ({
-        bytes: {
-          ...this.#tableNeed(instances).bytes,
-          input: madeBytes(panel, read),
-          results: BLOCKS_HELD * rows * laneCount * Float64Array.BYTES_PER_ELEMENT * outputCount,
-        },
-        held: buffersOf(panel),
-        remedy: REMEDY,
-      }),
-      allocate: (rows) => {
-        const results = dag.outputs.map(() => sharedColumn(OVERLAPPING_BLOCKS_MAX * rows * laneCount));
-        return { ...columnsOfPanel(panel, read), params: {}, results };
+  async #open({ dag }: Instantiated, instances: readonly PreparedInstance[]): Promise<FactorStream> {
+    const { onProgress } = this.#options;
+    const { range, instances: all } = this.#calls;
+    const call = { ...mergedCall(dag, this.#source, this.#calls, instances), waits: instances.length === 1 };
+    return await FactorStream.openCall(this.#host, this.#registry, this.#program, this.#source, call, {
+      ...this.#options,
+      reader: () => this.#tableNeed(instances),
+      // Several passes count as one: each contributes its share of the calls over all rows.
+      onProgress: (rowsDone) => {
+        const done = this.#report.tableCount * range.end + instances.length * rowsDone;
+        onProgress?.(Math.floor(done / all.length), range.end);
       },
     });
   }
 
   async *#computeAndGive(
     instances: readonly PreparedInstance[],
-    { dag, outputs }: Instantiated,
-    evaluation: Evaluation | null,
+    { outputs }: Instantiated,
+    stream: FactorStream,
   ): AsyncGenerator<Table, void, void> {
     const { signal } = this.#options;
     const { budget } = this.#host;
-    const retained = new RetainedResults(budget, dag.outputs.length);
+    const kept = new KeptBlocks(budget, this.#source, this.#calls.range.first);
     let release = () => {};
     // A caller that aborts may never request another table.
     const close = () => {
       release();
-      void retained.close();
+      void kept.close();
     };
     signal?.addEventListener("abort", close);
     try {
-      const blocks = await this.#compute(evaluation, retained, instances.length);
+      await budget.whileBusy(async () => {
+        for await (const block of stream.blocks()) await kept.append(block);
+      });
       const lastUse = new Map(outputs.flatMap((used, call) => used.map((output) => [output, call] as const)));
       for (const [call, { wanted }] of instances.entries()) {
         signal?.throwIfAborted();
-        const used = evaluation ? (outputs[call] as readonly number[]) : [];
+        const used = outputs[call] as readonly number[];
         release = await budget.admit(() => budget.reserve(this.#tableNeed([instances[call]!])), signal);
-        const table = await this.#table(wanted, used, blocks, retained);
-        for (const output of used) if (lastUse.get(output) === call) retained.discard(output);
+        const table = await this.#table(wanted, used, kept);
+        for (const output of used) if (lastUse.get(output) === call) kept.discard(output);
         this.#note({ tableCount: 1, separateTaskCount: countCalls(wanted.dag) });
         yield table;
         release();
@@ -187,77 +159,27 @@ export class ManyEvaluation {
     } finally {
       signal?.removeEventListener("abort", close);
       release();
-      await retained.close();
+      await kept.close();
     }
   }
 
-  /** Returns the rows of each retained block; without an evaluation those of the whole range. */
-  async #compute(
-    evaluation: Evaluation | null,
-    retained: RetainedResults,
-    callCount: number,
-  ): Promise<readonly RowRange[]> {
-    const { range, restartRows, instances } = this.#calls;
-    if (!evaluation) return [range];
-    const { signal, onProgress } = this.#options;
-    const run = {
-      evaluation,
-      range,
-      restartRows,
-      laneCount: this.#panel.laneCount,
-      signal,
-      // Several passes count as one: each contributes its share of the calls over all rows.
-      onProgress: (rowsDone: number) => {
-        const done = this.#report.tableCount * range.end + callCount * rowsDone;
-        onProgress?.(Math.floor(done / instances.length), range.end);
-      },
-    };
-    try {
-      return await retainResults(run, retained);
-    } finally {
-      await evaluation.close();
-    }
-  }
-
-  async #table(
-    { factors }: WantedFactors,
-    outputs: readonly number[],
-    blocks: readonly RowRange[],
-    retained: RetainedResults,
-  ): Promise<Table> {
-    const { time, symbols, laneCount, present } = this.#panel;
-    const { signal, keepInfinite = false } = this.#options;
-    const placed = factors.map(({ name, output }) => {
-      return [name, output === null ? null : (outputs[output] ?? null)] as const;
-    });
-    const taken = async function* (): AsyncGenerator<FactorBlock> {
-      for (const [index, { first, end }] of blocks.entries()) {
-        const columns = new Map<string, Float64Array | null>();
-        for (const [name, output] of placed) {
-          signal?.throwIfAborted();
-          columns.set(name, output === null ? null : await retained.read(output, index));
-        }
-        yield {
-          rowCount: end - first,
-          times: time.values.subarray(first, end),
-          present: present.subarray(first * laneCount, end * laneCount),
-          columns,
-        };
-      }
-    };
-    const names = factors.map(({ name }) => name);
+  async #table({ factors }: WantedFactors, outputs: readonly number[], kept: KeptBlocks): Promise<Table> {
+    const { time, symbols } = this.#source;
+    const { keepInfinite = false } = this.#options;
     const { first, end } = this.#calls.range;
+    const placed = new Map(
+      factors.map(({ name, output }) => [name, output === null ? null : outputs[output]!] as const),
+    );
+    const columns = { time, symbols, factors: [...placed.keys()] };
     const options = { keepInfinite, rowCount: end - first };
-    return (await factorTableOfBlocks({ time, symbols, factors: names }, taken(), options)).table;
+    return (await factorTableOfBlocks(columns, kept.read(placed), options)).table;
   }
 
   /** The largest table of some calls. */
   #tableNeed(instances: readonly PreparedInstance[]): MemoryNeed {
     const factorsMax = instances.reduce((most, { wanted }) => Math.max(most, wanted.factors.length), 0);
-    const { first, end } = this.#calls.range;
-    const cellCount = (end - first) * this.#panel.laneCount;
-    const bytes = { table: factorsMax * cellCount * Float64Array.BYTES_PER_ELEMENT };
-    return { bytes, held: buffersOf(this.#panel), remedy: REMEDY };
+    const bytes = { table: factorsMax * factorBytes(this.#source, this.#calls.range) };
+    return { bytes, held: buffersOf(this.#source), remedy: REMEDY };
   }
 
   #note(added: Partial<EvaluateManyReport>): void {

@@ -1,14 +1,17 @@
 import { CallParams, COMMON_SET } from "../../call_params.ts";
 import type { Program } from "../../compile.ts";
+import type { Dag } from "../../dag/dag.ts";
 import type { Instance } from "../../dag/instantiate.ts";
 import type { RowRange } from "../../data/panel/panel_source.ts";
 import { UsageError } from "../../errors.ts";
 import type { Registry } from "../../operator/registry.ts";
+import type { CallOrder } from "../../schedule/call_order.ts";
 import { type ArgumentKind, RECORD } from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
+import type { OrderedCall } from "../factor_stream.ts";
 import type { EvaluateOptions } from "../options.ts";
 import type { InputShape } from "../prepared_call.ts";
-import { restartRowsOf } from "../restarts.ts";
+import { RestartFinder } from "../restarts.ts";
 import { rowRange } from "../row_range.ts";
 import { checkSelect, columnsRead, type WantedFactors, wantedFactors } from "../wanted_factors.ts";
 
@@ -28,13 +31,15 @@ export const CALL_OPTIONS: OptionKinds<CallOfMany> = { params: RECORD };
 
 /** A call and the graph of its wanted factors. */
 export interface PreparedInstance extends Instance {
+  readonly params: CallParams;
   readonly wanted: WantedFactors;
 }
 
 export interface PreparedCalls {
   readonly range: RowRange;
-  /** As of `PreparedCall`. */
-  readonly restartRows: readonly number[];
+  readonly restarts: RestartFinder | null;
+  /** Among overlapping calls they count as one. */
+  readonly order: CallOrder;
   readonly instances: readonly PreparedInstance[];
 }
 
@@ -46,13 +51,14 @@ export async function prepareCalls(
   registry: Registry,
   program: Program,
   input: InputShape,
+  order: CallOrder,
   calls: readonly CallOfMany[],
   options: EvaluateManyOptions,
 ): Promise<PreparedCalls> {
   options.signal?.throwIfAborted();
   checkSelect(program, options.select);
   const range = await rowRange(input.time, options);
-  const restartRows = await restartRowsOf(input.time, range.end, options);
+  const restarts = await RestartFinder.of(input.time, range.end, options);
   const instances: PreparedInstance[] = [];
   for (const [index, call] of calls.entries()) {
     try {
@@ -62,7 +68,7 @@ export async function prepareCalls(
       throw error instanceof UsageError ? ofCall(index, error) : error;
     }
   }
-  return { range, restartRows, instances };
+  return { range, restarts, order, instances };
 }
 
 async function prepareInstance(
@@ -78,7 +84,27 @@ async function prepareInstance(
   const wanted = wantedFactors(program, select, params, [COMMON_SET], input.seriesNames);
   const read = columnsRead(wanted.dag, input);
   const values = new Map(read.params.map((name) => [name, params.numeric(name)]));
-  return { wanted, dag: wanted.dag, paramValue: (param) => values.get(param) as number };
+  return { params, wanted, dag: wanted.dag, paramValue: (param) => values.get(param) as number };
+}
+
+/** The merged graph of some calls as one call without params; a factor is an output, by its number. */
+export function mergedCall(
+  dag: Dag,
+  input: InputShape,
+  { range, restarts, order }: PreparedCalls,
+  [instance]: readonly PreparedInstance[],
+): OrderedCall {
+  const factors = dag.outputs.map((_, output) => ({ name: String(output), condition: null, output }));
+  return {
+    range,
+    restarts,
+    order,
+    params: instance!.params,
+    sets: new Int32Array(range.end),
+    setsUsed: [COMMON_SET],
+    wanted: { factors, dag, prunedTaskCount: 0 },
+    read: columnsRead(dag, input),
+  };
 }
 
 function ofCall(index: number, cause: UsageError): UsageError {

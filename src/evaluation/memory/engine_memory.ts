@@ -4,7 +4,7 @@ export interface EngineMemory {
   /** Used by open evaluations: columns, state, staged input, results, panels. */
   readonly managedBytes: number;
   /** Results in memory that wait to be read. */
-  readonly retainedBytes: number;
+  readonly keptBytes: number;
   /** Results on disk that wait to be read. */
   readonly spilledBytes: number;
   /** Total bytes ever written to disk. */

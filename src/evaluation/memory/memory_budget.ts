@@ -1,9 +1,9 @@
 import type { ResourceError } from "../../errors.ts";
 import { Changes } from "./changes.ts";
 import type { EngineMemory } from "./engine_memory.ts";
+import type { KeptResults } from "./kept_results.ts";
 import { bytesHeld, bytesOf, formatBytes, type MemoryNeed, memoryShort, sum } from "./memory_need.ts";
 import { type GarbageCollector, INTERVAL_MS, Relief } from "./relief.ts";
-import type { RetainedBuffer, RetainedBuffers } from "./retained_buffers.ts";
 import { type MemoryThresholds, memoryShares } from "./thresholds.ts";
 
 export interface BudgetOptions {
@@ -50,6 +50,7 @@ export class MemoryBudget {
   #busyCount = 0;
   /** A call tries again; others wait meanwhile. */
   #isTrying = false;
+  #spilledBytesTotal = 0;
   readonly #changes = new Changes();
   #closed: Error | null = null;
   #timer: NodeJS.Timeout | null = null;
@@ -69,25 +70,21 @@ export class MemoryBudget {
     });
   }
 
-  /** Results in memory or on disk that wait to be read. */
-  get retained(): RetainedBuffers {
-    return this.#relief.retained;
-  }
-
   /** Bytes used by open evaluations. */
   get usedBytes(): number {
     return this.#allocatedBytes + sum([...this.#holders.keys()].map(({ byteLength }) => byteLength));
   }
 
   get memory(): EngineMemory {
-    const { process, occupiedBytes, retained, isPaused } = this.#relief;
+    const { process, occupiedBytes, kept, keptBytes, isPaused } = this.#relief;
+    const onDisk = sum([...kept].map(({ diskBytes }) => diskBytes));
     return {
       ...process.account(occupiedBytes),
       limitBytes: this.limitBytes,
       managedBytes: this.usedBytes,
-      retainedBytes: retained.bytes,
-      spilledBytes: retained.spilledBytes,
-      spilledBytesTotal: retained.spilledBytesTotal,
+      keptBytes,
+      spilledBytes: onDisk,
+      spilledBytesTotal: this.#spilledBytesTotal,
       waitingCount: this.#waitingCount,
       isPaused,
     };
@@ -128,7 +125,7 @@ export class MemoryBudget {
   }
 
   /**
-   * Retained buffers do not count, because they can be spilled.
+   * Kept results do not count, because they can go to disk.
    *
    * @throws ResourceError E401 naming need and limit if the memory does not suffice.
    */
@@ -180,13 +177,18 @@ export class MemoryBudget {
     this.#relief.noteClosed(bytes, threads);
   }
 
-  /** Counts the buffer as retained and most recently used, until it is spilled or let go. */
-  retain(buffer: RetainedBuffer): void {
-    this.#relief.retain(buffer);
-    this.#schedule();
+  /** Counts results as kept until the returned function is called. */
+  keep(results: KeptResults): () => void {
+    this.#relief.kept.add(results);
+    return () => void this.#relief.kept.delete(results);
   }
 
-  /** True if these bytes can be retained without spilling. */
+  /** Kept results went to disk. */
+  noteSpilled(bytes: number): void {
+    this.#spilledBytesTotal += bytes;
+  }
+
+  /** True if further results of these bytes can be kept in memory. */
   hasRoomFor(bytes: number): boolean {
     return this.#relief.hasRoomFor(bytes);
   }
@@ -280,15 +282,15 @@ export class MemoryBudget {
   }
 
   #mayBegin(evaluation: unknown): boolean {
-    const { retained, occupiedBytes, isPaused } = this.#relief;
-    if (retained.isSpilling && occupiedBytes > this.#relief.bytesAt("pause")) return false;
+    const { isSpilling, occupiedBytes, isPaused } = this.#relief;
+    if (isSpilling && occupiedBytes > this.#relief.bytesAt("pause")) return false;
     return !isPaused || this.#blocks.size === 0 || this.#blocks.has(evaluation);
   }
 
   /** Reads the process again in a while, as long as calls are open, results wait or a call does. */
   #schedule(): void {
     const isWaiting = this.#waitingCount > 0;
-    const isNeeded = isWaiting || this.#endingCount > 0 || this.retained.bytes > 0;
+    const isNeeded = isWaiting || this.#endingCount > 0 || this.#relief.keptBytes > 0;
     if (this.#timer && !isWaiting) return;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = isNeeded

@@ -1,6 +1,7 @@
 import { collectGarbage } from "../../execution/watch/garbage.ts";
+import type { KeptResults } from "./kept_results.ts";
+import { sum } from "./memory_need.ts";
 import { ProcessMemory } from "./process_memory.ts";
-import { type RetainedBuffer, RetainedBuffers } from "./retained_buffers.ts";
 import type { MemoryShares } from "./thresholds.ts";
 
 /** This thread and others. */
@@ -32,10 +33,11 @@ const COLLECTION_MS = 1000;
 const COLLECTED_BYTES_MIN = 64 * 2 ** 20;
 const COLLECTION_MS_PAUSED = 5000;
 
-/** Reads what the process takes, and makes it smaller: it spills retained results and collects garbage. */
+/** Reads what the process takes, and makes it smaller: kept results go to disk, and garbage is collected. */
 export class Relief {
   readonly process: ProcessMemory;
-  readonly retained = new RetainedBuffers();
+  /** Results that wait to be read. */
+  readonly kept = new Set<KeptResults>();
   readonly #owner: ReliefOwner;
   #processBytes = 0;
   #readAt = Number.NEGATIVE_INFINITY;
@@ -44,9 +46,10 @@ export class Relief {
   #collectedAt = Number.NEGATIVE_INFINITY;
   /** Bytes that were given back since garbage was collected. */
   #releasedBytes = 0;
-  /** Those of closed plans and of what was spilled, which V8 may still hold, in these threads as well. */
+  /** Those of closed plans and of what went to disk, which V8 may still hold, in these threads as well. */
   #closedBytes = 0;
   readonly #collectors = new Set<GarbageCollector>();
+  #isSpilling = false;
 
   constructor(owner: ReliefOwner) {
     this.#owner = owner;
@@ -58,9 +61,19 @@ export class Relief {
     return this.#isPaused;
   }
 
-  /** What is used and what is retained. */
+  /** Whether kept results are on their way to disk. */
+  get isSpilling(): boolean {
+    return this.#isSpilling;
+  }
+
+  /** Bytes of kept results in memory. */
+  get keptBytes(): number {
+    return sum([...this.kept].map(({ memoryBytes }) => memoryBytes));
+  }
+
+  /** What is used and what is kept. */
   get occupiedBytes(): number {
-    return this.#owner.usedBytes() + this.retained.bytes;
+    return this.#owner.usedBytes() + this.keptBytes;
   }
 
   /** Infinite if the share is switched off. */
@@ -98,13 +111,7 @@ export class Relief {
     return performance.now() - Math.max(this.#releasedAt, since) > SETTLE_MS;
   }
 
-  /** Counts the buffer as retained and most recently used, until it is spilled or let go. */
-  retain(buffer: RetainedBuffer): void {
-    this.retained.retain(buffer);
-    this.spill();
-  }
-
-  /** True if these bytes can be retained without spilling. */
+  /** True if further results of these bytes can be kept in memory. */
   hasRoomFor(bytes: number): boolean {
     const isLarge = this.#processBytes + bytes > this.bytesAt("spill");
     return !isLarge && this.occupiedBytes + bytes <= this.bytesAt("target");
@@ -144,21 +151,26 @@ export class Relief {
     return performance.now() - this.#readAt >= INTERVAL_MS;
   }
 
-  /** Spills what is too much, and what is needed. */
+  /** Sends kept results to disk: as many as are too much, or needed. */
   spill(neededBytes = 0): void {
-    this.retained.spillWhile(
-      (spilledBytes) => {
-        const isNeeded = this.#shortBytes(neededBytes) > spilledBytes;
-        // V8 gives back what was spilled when it collects garbage: the process has not shrunk yet.
-        const isLarge = this.#processBytes - spilledBytes > this.bytesAt("spill");
-        return isNeeded || isLarge || this.occupiedBytes > this.bytesAt("target");
-      },
-      (spilledBytes) => {
-        this.#processBytes -= spilledBytes;
-        this.#closedBytes += spilledBytes;
-        this.#owner.onChange();
-      },
+    if (this.#isSpilling || this.keptBytes === 0) return;
+    const excessBytes = Math.max(
+      this.#shortBytes(neededBytes),
+      this.#processBytes - this.bytesAt("spill"),
+      this.occupiedBytes - this.bytesAt("target"),
     );
+    if (excessBytes > 0) void this.#spillSome(excessBytes);
+  }
+
+  async #spillSome(bytes: number): Promise<void> {
+    this.#isSpilling = true;
+    let spilled = 0;
+    for (const results of this.kept) if (spilled < bytes) spilled += await results.spill(bytes - spilled);
+    this.#isSpilling = false;
+    // V8 gives it back when it collects garbage: the process has not shrunk yet.
+    this.#processBytes -= spilled;
+    this.#closedBytes += spilled;
+    this.#owner.onChange();
   }
 
   /** Collects garbage in all threads that had closed plans, unless that was done a moment ago. */

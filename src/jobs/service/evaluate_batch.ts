@@ -7,6 +7,7 @@ import { checkOrder, type NewInput, type Reading, sourceOf } from "../input/new_
 import type { JobHistory } from "../journal/history.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import type { JobState } from "../state/job_state.ts";
+import type { LaneFile } from "../state/lane_source.ts";
 
 /** A batch ends after the file with which it reaches this many rows of results, or this much time. */
 export interface BatchLimits {
@@ -29,7 +30,7 @@ export interface EvaluatedInput {
 export interface BatchSpec {
   readonly state: JobState;
   readonly staged: StagedResults;
-  readonly history: Pick<JobHistory, "begin" | "lastTime">;
+  readonly history: Pick<JobHistory, "begin">;
   readonly limits: BatchLimits;
   readonly reading: Reading;
   /** An abort ends the batch after the current file. */
@@ -38,53 +39,96 @@ export interface BatchSpec {
 }
 
 export interface EvaluatedBatch {
-  /** At least the first input, unless it failed. */
+  /** At least the first input, unless there was a failure. */
   readonly evaluated: readonly EvaluatedInput[];
-  /** The error of the next input, or null. State and staged results are invalid after an error. */
+  /** `JobState.save` after them; null after a failure. */
+  readonly saved: readonly Uint8Array[] | null;
+  /** What went wrong, or null. State and staged results are then invalid. */
   readonly failure: unknown;
+  /** Inputs that can be evaluated without it, as far as is known: it comes from one behind them. */
+  readonly goodCount: number;
 }
 
 /**
- * Evaluates inputs until the batch reaches a limit, or until an input is not later than those before it.
+ * Evaluates inputs until the batch reaches a limit, or until an input is not later than those before it. Inputs are read
+ * while others are evaluated, and results are written.
  *
  * @throws the reason of the reading's signal.
  */
 export async function evaluateBatch(inputs: readonly NewInput[], spec: BatchSpec): Promise<EvaluatedBatch> {
-  const { staged, limits, reading, stop, onEvaluated } = spec;
+  const { state, staged, reading, onEvaluated } = spec;
+  const batch = new BatchFiles(inputs, spec);
   const evaluated: EvaluatedInput[] = [];
-  const startedMs = performance.now();
-  const isFull = () => staged.rows >= limits.rows || performance.now() - startedMs >= limits.ms;
-  for (const input of inputs) {
-    if (evaluated.length > 0 && (isFull() || stop.aborted || !follows(input, evaluated.at(-1)!, spec))) break;
-    const rowsBefore = staged.rows;
-    try {
-      await evaluate(input, spec);
-    } catch (failure) {
-      reading.signal.throwIfAborted();
-      return { evaluated, failure };
+  let doneTimes = 0;
+  try {
+    for await (const block of state.rows(batch, reading.signal)) {
+      await staged.append(block);
+      doneTimes += block.rowCount;
+      while (evaluated.length < batch.read.length && batch.read[evaluated.length]!.endTime <= doneTimes) {
+        const { input, rows } = batch.read[evaluated.length]!;
+        evaluated.push({ input, rows });
+        onEvaluated(input.file.path);
+      }
     }
-    evaluated.push({ input, rows: staged.rows - rowsBefore });
-    onEvaluated(input.file.path);
-  }
-  return { evaluated, failure: null };
-}
-
-function follows(input: NewInput, last: EvaluatedInput, { history: { begin } }: BatchSpec): boolean {
-  try {
-    checkOrder(input, { begin, lastTime: last.input.lastTime });
-    return true;
-  } catch {
-    return false;
+    return { evaluated, saved: state.save(), failure: null, goodCount: evaluated.length };
+  } catch (failure) {
+    reading.signal.throwIfAborted();
+    // A block has rows of several inputs: which of them fails is found out by trying fewer.
+    const goodCount =
+      failure === batch.readFailure ? batch.read.length : evaluated.length || batch.begunCount >> 1;
+    return { evaluated, saved: null, failure, goodCount };
   }
 }
 
-async function evaluate(input: NewInput, { state, staged, reading }: BatchSpec): Promise<void> {
-  const { path } = input.file;
-  const source = await sourceOf(input, reading);
-  try {
-    for await (const block of state.evaluate(path, source, reading.signal)) await staged.append(block);
-    await expectUnchanged(input.file);
-  } finally {
-    await source.close();
+/** The inputs of a batch, for as long as it has room. */
+class BatchFiles implements Iterable<LaneFile> {
+  /** Those whose rows are read, and how many times the batch has up to their end. */
+  readonly read: (EvaluatedInput & { readonly endTime: number })[] = [];
+  begunCount = 0;
+  /** What the reading of an input failed with. */
+  readFailure: unknown = null;
+  readonly #inputs: readonly NewInput[];
+  readonly #spec: BatchSpec;
+  readonly #startedMs = performance.now();
+  #rows = 0;
+
+  constructor(inputs: readonly NewInput[], spec: BatchSpec) {
+    this.#inputs = inputs;
+    this.#spec = spec;
+  }
+
+  *[Symbol.iterator](): Generator<LaneFile, void, void> {
+    const { reading, stop } = this.#spec;
+    for (const input of this.#inputs) {
+      if (this.begunCount > 0 && (this.#isFull || stop.aborted || !this.#follows(input))) return;
+      this.begunCount++;
+      yield {
+        path: input.file.path,
+        open: () => sourceOf(input, reading),
+        afterRead: async ({ times, rows }) => {
+          await expectUnchanged(input.file);
+          this.#rows += rows;
+          this.read.push({ input, rows, endTime: (this.read.at(-1)?.endTime ?? 0) + times });
+        },
+        onFailure: (failure) => {
+          this.readFailure = failure;
+        },
+      };
+    }
+  }
+
+  get #isFull(): boolean {
+    const { limits } = this.#spec;
+    return this.#rows >= limits.rows || performance.now() - this.#startedMs >= limits.ms;
+  }
+
+  #follows(input: NewInput): boolean {
+    const { begin } = this.#spec.history;
+    try {
+      checkOrder(input, { begin, lastTime: this.read.at(-1)!.input.lastTime });
+      return true;
+    } catch {
+      return false;
+    }
   }
 }

@@ -25,28 +25,24 @@ import { type JobStore, queryFolder } from "../journal/job_store.ts";
 import type { BeginRecord, UniverseRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
-import { inputColumnsRead, queryOptions } from "../state/columns_read.ts";
-import { openCurrentState } from "../state/current_state.ts";
-import { groupsOf, groupsRead, readJobGroups } from "../state/job_groups.ts";
+import { groupsRead } from "../state/job_groups.ts";
 import {
   compileJob,
   expectSameSettings,
   type FormulaTexts,
-  factorNames,
   type InputColumns,
   type JobProgram,
+  queryOptions,
   readFormulas,
   settingsOf,
-} from "../state/job_programs.ts";
-import type { JobState } from "../state/job_state.ts";
+} from "../state/job_program.ts";
+import { JobState } from "../state/job_state.ts";
 import { type BatchLimits, type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
 import type { RunEvent, RunSignals, Step } from "./run_events.ts";
 import type { SharedHost } from "./shared_host.ts";
 
 interface Run {
   readonly texts: FormulaTexts;
-  /** The columns and programs of a `begin`, compiled once. */
-  readonly readOf: (begin: BeginRecord) => ReturnType<typeof inputColumnsRead>;
   readonly settings: BeginRecord["settings"];
   readonly signals: RunSignals;
   readonly open: OpenDatabase;
@@ -60,7 +56,7 @@ type Outcome = "done" | "unfinished";
 interface OpenState {
   readonly host: EngineHost;
   readonly state: JobState;
-  readonly programs: readonly JobProgram[];
+  readonly program: JobProgram;
   /** The last batch that the state includes; null while a batch is being evaluated. */
   sequence: number | null;
 }
@@ -75,6 +71,8 @@ export class JobRunner {
   readonly #onEvent: (event: RunEvent) => void;
   /** Kept open between runs. */
   #open: OpenState | null = null;
+  /** The program for the columns and texts that it was asked for last. */
+  #compiled: { readonly key: string; readonly program: JobProgram } | null = null;
 
   constructor(
     job: JobConfig,
@@ -103,18 +101,12 @@ export class JobRunner {
     const ended = AbortSignal.any([signals.abort, signals.stop]);
     const texts = await readFormulas(this.#job);
     const settings = settingsOf(this.#job, texts, this.#host.engineDigest);
-    const compiled = new Map<BeginRecord, ReturnType<typeof inputColumnsRead>>();
-    const readOf = (record: BeginRecord) => {
-      const read = compiled.get(record) ?? inputColumnsRead(this.#job, texts, record);
-      compiled.set(record, read);
-      return read;
-    };
-    const run = { texts, readOf, settings, signals, open: databases.open, ended };
+    const run = { texts, settings, signals, open: databases.open, ended };
     const { begin } = this.#store.history;
     if (begin !== null) expectSameSettings(this.#job, settings, begin);
     await this.#sink.check("newest");
     await this.#completePending();
-    const paths = await this.#inputPaths(run.texts);
+    const paths = await this.#inputPaths(run);
     const { history } = this.#store;
     await expectInput(this.#job.source, paths, history);
     const found = await findNewInputs(paths, history, this.#readingOf(run), this.#job.badInput);
@@ -134,26 +126,35 @@ export class JobRunner {
     return { names: this.#job.source, open, signal: ended };
   }
 
+  async #programFor(columns: InputColumns, { texts }: Run): Promise<JobProgram> {
+    const { fieldNames, groupNames, time } = columns;
+    const key = JSON.stringify([[...texts], fieldNames, groupNames, time]);
+    if (this.#compiled?.key !== key)
+      this.#compiled = { key, program: await compileJob(this.#job, texts, columns) };
+    return this.#compiled.program;
+  }
+
   /** Evaluates inputs of ascending times over the symbols of all of them. */
   async #evaluateAll(found: readonly NewInput[], run: Run): Promise<Outcome> {
     const { history } = this.#store;
     await this.#begin(found[0]!, run);
-    const { good, outcome, programs } = await this.#checkNewSymbols(found, run);
+    const program = await this.#programFor(history.begin!, run);
+    const { good, outcome } = await this.#checkNewSymbols(found, program, run);
     let inputs: readonly NewInput[] = good;
     let batchMax = inputs.length;
-    await this.#growUniverse(inputs, programs);
+    await this.#growUniverse(inputs, program);
     while (inputs.length > 0) {
       run.ended.throwIfAborted();
       await this.#begin(inputs[0]!, run);
-      const { evaluated, failure } = await this.#evaluateBatch(run, inputs.slice(0, batchMax));
+      const { failure, goodCount } = await this.#evaluateBatch(run, inputs.slice(0, batchMax));
       // The next batch evaluates the inputs before the failed one again, without it.
-      batchMax = failure !== null && evaluated > 0 ? evaluated : inputs.length;
-      if (failure !== null && evaluated > 0) continue;
+      batchMax = failure !== null && goodCount > 0 ? goodCount : inputs.length;
+      if (failure !== null && goodCount > 0) continue;
       if (failure !== null && (await this.#handleFailure(inputs[0]!, failure)) === "unfinished")
         return "unfinished";
-      inputs = inputs.slice(Math.max(1, evaluated));
+      inputs = inputs.slice(Math.max(1, goodCount));
       // The very first file may have brought symbols that no good file has.
-      if (history.sequence === 0) await this.#growUniverse(inputs, programs);
+      if (history.sequence === 0) await this.#growUniverse(inputs, program);
     }
     return outcome;
   }
@@ -172,14 +173,14 @@ export class JobRunner {
     if (this.#open?.sequence !== history.sequence) await this.#closeState();
   }
 
-  async #inputPaths(texts: FormulaTexts): Promise<readonly string[]> {
+  async #inputPaths(run: Run): Promise<readonly string[]> {
     const { source, name } = this.#job;
     if (source.kind === "files") return await listSourceFiles(source);
     const { paths, incompleteRows, ...changes } = await takeQueryRows(
       source,
       queryFolder(this.#journalFolder, name),
       this.#store.history,
-      queryOptions(this.#job, texts, this.#store.history),
+      queryOptions(this.#job, this.#store.history, (begin) => this.#programFor(begin, run)),
     );
     if (incompleteRows > 0) this.#onEvent({ kind: "incomplete_rows", count: incompleteRows });
     const { late, vanished, changed } = changes;
@@ -199,15 +200,15 @@ export class JobRunner {
   }
 
   /** The first evaluated file determines the columns; until one succeeds, they are those of the file being tried. */
-  async #begin({ fieldNames, groupNames, time }: NewInput, { texts, settings }: Run): Promise<void> {
+  async #begin({ fieldNames, groupNames, time }: NewInput, run: Run): Promise<void> {
     const { begin: before, prepared } = this.#store.history;
     const columns = { fieldNames, groupNames, time };
     if (prepared !== null || (before !== null && isDeepStrictEqual(pickColumns(before), columns))) return;
     if (before === null) await this.#sink.expectEmpty();
-    const ownGroups = await readJobGroups(this.#job, columns, []);
-    const factors = factorNames(await compileJob(this.#job, texts, columns, ownGroups.keys()));
+    const { factors } = await this.#programFor(columns, run);
     const id = before?.id ?? randomUUID();
     await this.#closeState();
+    const { settings } = run;
     await this.#store.append({ kind: "begin", job: this.#job.name, id, factors, settings, ...columns });
   }
 
@@ -217,14 +218,10 @@ export class JobRunner {
    */
   async #checkNewSymbols(
     inputs: readonly NewInput[],
+    { read }: JobProgram,
     run: Run,
-  ): Promise<{
-    readonly good: NewInput[];
-    readonly outcome: Outcome;
-    readonly programs: readonly JobProgram[];
-  }> {
-    const { begin, universe, sequence } = this.#store.history;
-    const { programs, ...columns } = await run.readOf(begin!);
+  ): Promise<{ readonly good: NewInput[]; readonly outcome: Outcome }> {
+    const { universe, sequence } = this.#store.history;
     const known = new Set(sequence === 0 ? inputs[0]?.symbols : universe?.symbols);
     const good: NewInput[] = [];
     for (const input of inputs) {
@@ -232,17 +229,17 @@ export class JobRunner {
       try {
         if (!isKnown) {
           checkOrder(input, this.#store.history);
-          await readToEnd(input, this.#readingOf(run), columns);
+          await readToEnd(input, this.#readingOf(run), read);
         }
       } catch (error) {
         if ((await this.#handleFailure(input, error)) === "unfinished")
-          return { good, outcome: "unfinished", programs };
+          return { good, outcome: "unfinished" };
         continue;
       }
       for (const symbol of input.symbols) known.add(symbol);
       good.push(input);
     }
-    return { good, outcome: "done", programs };
+    return { good, outcome: "done" };
   }
 
   /**
@@ -250,40 +247,38 @@ export class JobRunner {
    *
    * @throws UsageError E531 if groups of symbols with rows of before have changed.
    */
-  async #growUniverse(inputs: readonly NewInput[], programs: readonly JobProgram[]): Promise<void> {
+  async #growUniverse(inputs: readonly NewInput[], program: JobProgram): Promise<void> {
     const { universe, begin, sequence } = this.#store.history;
     const known = sequence === 0 ? null : universe;
     const symbols = [
       ...new Set([known?.symbols ?? [], ...inputs.map((input) => input.symbols)].flat()),
     ].sort();
     if (symbols.length === 0) return;
-    const groups = await groupsRead(this.#job, begin!, programs, symbols, known);
+    const groups = await groupsRead(this.#job, begin!, program, symbols, known);
     const grown: UniverseRecord = { kind: "universe", symbols, groups };
     if (isDeepStrictEqual(grown, universe)) return;
     await this.#store.append(grown);
     this.#onEvent({ kind: "symbols", count: symbols.length });
   }
 
-  async #openState({ readOf, open, ended }: Run): Promise<OpenState> {
+  async #openState(run: Run): Promise<OpenState> {
     const { history } = this.#store;
     const { sequence } = history;
     const host = await this.#host.current();
     if (this.#open?.sequence === sequence && this.#open.host === host && !history.universeIsNewer)
       return this.#open;
     await this.#closeState();
-    const { begin, universe } = history;
-    const { programs } = await readOf(begin!);
-    const state = await openCurrentState({
+    const program = await this.#programFor(history.begin!, run);
+    const state = await JobState.current({
       job: this.#job,
       host,
       store: this.#store,
-      programs,
-      ownGroups: groupsOf(universe!),
-      open,
-      signal: ended,
+      program,
+      open: run.open,
+      signal: run.ended,
       onRebuild: (reason, files) => this.#onEvent({ kind: "rebuilding", reason, files }),
     });
-    this.#open = { host, state, programs, sequence };
+    this.#open = { host, state, program, sequence };
     return this.#open;
   }
 
@@ -302,23 +297,22 @@ export class JobRunner {
   async #evaluateBatch(
     run: Run,
     inputs: readonly NewInput[],
-  ): Promise<{ readonly evaluated: number; readonly failure: unknown }> {
+  ): Promise<{ readonly goodCount: number; readonly failure: unknown }> {
     const { history } = this.#store;
     const [first] = inputs;
     try {
       checkOrder(first!, history);
     } catch (failure) {
-      return { evaluated: 0, failure };
+      return { goodCount: 0, failure };
     }
     const open = await this.#openState(run);
-    const staged = this.#sink.stage(history.sequence + 1, {
-      time: history.begin!.time,
-      symbols: open.state.symbols,
-      factors: factorNames(open.programs),
-    });
+    const { symbols } = open.state;
+    const { factors, isWritten } = open.program;
+    const columns = { time: history.begin!.time, symbols, factors };
+    const staged = this.#sink.stage(history.sequence + 1, columns, isWritten);
     open.sequence = null;
     try {
-      const { evaluated, failure } = await evaluateBatch(inputs, {
+      const { evaluated, saved, failure, goodCount } = await evaluateBatch(inputs, {
         state: open.state,
         staged,
         history,
@@ -327,12 +321,12 @@ export class JobRunner {
         stop: run.signals.stop,
         onEvaluated: (path) => this.#onEvent({ kind: "evaluated", path }),
       });
-      if (failure === null) await this.#commit(open, staged, evaluated, run.signals.abort);
+      if (saved !== null) await this.#commit(open, staged, evaluated, saved, run.signals.abort);
       else {
         await staged.abort();
         await this.#sink.discardStaged();
       }
-      return { evaluated: evaluated.length, failure };
+      return { goodCount, failure };
     } catch (error) {
       await staged.abort();
       throw error;
@@ -343,6 +337,7 @@ export class JobRunner {
     open: OpenState,
     staged: StagedResults,
     evaluated: readonly EvaluatedInput[],
+    saved: readonly Uint8Array[],
     signal: AbortSignal,
   ): Promise<void> {
     const { history } = this.#store;
@@ -351,7 +346,7 @@ export class JobRunner {
       this.#onEvent({ kind: "step", step: name, sequence, files: evaluated.length });
     await staged.finish();
     step("staged");
-    const checkpoint = await this.#store.writeCheckpoint(sequence, open.state.pack());
+    const checkpoint = await this.#store.writeCheckpoint(sequence, saved);
     step("checkpointed");
     signal.throwIfAborted();
     const { outputs, rows } = staged;

@@ -18,17 +18,16 @@ import { queryFolder, readHistory } from "../journal/job_store.ts";
 import { lockHolder } from "../journal/journal_lock.ts";
 import type { RunOutcome, UniverseRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
-import { queryOptions } from "../state/columns_read.ts";
-import { groupsRead, readJobGroups } from "../state/job_groups.ts";
+import { groupsRead } from "../state/job_groups.ts";
 import {
   compileJob,
   expectSameSettings,
   type FormulaTexts,
-  factorNames,
   type InputColumns,
+  queryOptions,
   readFormulas,
   settingsOf,
-} from "../state/job_programs.ts";
+} from "../state/job_program.ts";
 
 export interface JobStatus {
   readonly job: string;
@@ -163,10 +162,9 @@ async function countFactors(
   columns: InputColumns,
   known: UniverseRecord | null,
 ): Promise<number> {
-  const own = await readJobGroups(job, columns, []);
-  const programs = await compileJob(job, texts, columns, own.keys());
-  if (known !== null) await groupsRead(job, columns, programs, known.symbols, known);
-  return factorNames(programs).length;
+  const program = await compileJob(job, texts, columns);
+  if (known !== null) await groupsRead(job, columns, program, known.symbols, known);
+  return program.factors.length;
 }
 
 /** Finds the new inputs; new rows of a query go to a temporary folder. @throws for a bad input. */
@@ -207,7 +205,7 @@ async function plannedRows(
     timeColumn,
     symbolColumn,
     earlier,
-    ...queryOptions(job, texts, history),
+    ...queryOptions(job, history, (begin) => compileJob(job, texts, begin)),
   });
   expectInPlace(job, rows);
   return rowCount === 0 ? earlier : [...earlier, path];

@@ -4,7 +4,7 @@ import type { GroupColumn } from "../../panel.ts";
 import type { JobConfig } from "../config/config.ts";
 import { jobChanged } from "../errors.ts";
 import type { UniverseRecord } from "../journal/records.ts";
-import type { InputColumns, JobProgram } from "./job_programs.ts";
+import type { InputColumns, JobProgram } from "./job_program.ts";
 
 /** Groups by name, one code per symbol; empty without a table. Those that are labelled already need no row. */
 export async function readJobGroups(
@@ -37,25 +37,24 @@ type KeptGroup = UniverseRecord["groups"][number];
 export async function groupsRead(
   job: JobConfig,
   columns: InputColumns,
-  programs: readonly JobProgram[],
+  { ownGroups }: Pick<JobProgram, "ownGroups">,
   symbols: readonly string[],
   known: UniverseRecord | null,
 ): Promise<KeptGroup[]> {
   const table = await readJobGroups(job, columns, symbols, known?.symbols);
-  const names = new Set(programs.flatMap(({ read }) => read.groups));
-  return [...table.values()]
-    .filter(({ name }) => names.has(name))
-    .map((group) => {
-      const former = known === null ? null : labelsBySymbol(known, group.name);
-      const kept = labelsOf(group).map((label, lane) => {
-        const symbol = symbols[lane]!;
-        const before = former?.get(symbol);
-        if (before === undefined || label === null || label === before) return before ?? label;
-        throw jobChanged(job.name, `the groups of known symbols (${group.name} of ${symbol})`);
-      });
-      const { name, labels, codes } = groupOfLabels(group.name, kept);
-      return { name, labels, codes: [...codes] };
+  return ownGroups.map((name) => {
+    const group = table.get(name);
+    if (group === undefined) throw jobChanged(job.name, `the table of groups (without ${name})`);
+    const former = known === null ? null : labelsBySymbol(known, group.name);
+    const kept = labelsOf(group).map((label, lane) => {
+      const symbol = symbols[lane]!;
+      const before = former?.get(symbol);
+      if (before === undefined || label === null || label === before) return before ?? label;
+      throw jobChanged(job.name, `the groups of known symbols (${group.name} of ${symbol})`);
     });
+    const { labels, codes } = groupOfLabels(name, kept);
+    return { name, labels, codes: [...codes] };
+  });
 }
 
 /** The groups of a universe, by name. */

@@ -1,177 +1,155 @@
-/** The open plans of a job over all its symbols; state carries over from row to row. */
-import { builtInRegistry } from "../../../operators/index.ts";
+/** The open evaluation of a job over all its symbols; state carries over from row to row. */
+import { withOperators } from "../../compile.ts";
+import type { OpenDatabase } from "../../data/duckdb/database.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
-import type { PanelSource } from "../../data/panel/panel_source.ts";
-import { type EngineHost, Evaluation, type PlanBuffers } from "../../evaluation/evaluation.ts";
-import { BLOCK_ROWS_BEST } from "../../evaluation/fit_plan.ts";
-import type { RestartFinder } from "../../evaluation/restarts.ts";
-import { sharedColumn } from "../../evaluation/shared_columns.ts";
-import type { GroupColumn } from "../../panel.ts";
-import { expectColumns } from "../input/new_inputs.ts";
-import { packJobState, unpackJobState } from "./checkpoint_file.ts";
-import type { JobProgram } from "./job_programs.ts";
-import { LaneInput } from "./lane_input.ts";
+import { DataError } from "../../errors.ts";
+import type { EngineHost } from "../../evaluation/evaluation.ts";
+import { FactorStream } from "../../evaluation/factor_stream.ts";
+import { checkpointDamaged } from "../../execution/checkpoint.ts";
+import type { JobConfig } from "../config/config.ts";
+import { inputGone } from "../errors.ts";
+import { digestOfFile } from "../input/input_files.ts";
+import { openInput } from "../input/new_inputs.ts";
+import type { JobHistory } from "../journal/history.ts";
+import type { JobStore } from "../journal/job_store.ts";
+import type { ConsumedInput } from "../journal/records.ts";
+import { groupsOf } from "./job_groups.ts";
+import type { JobProgram } from "./job_program.ts";
+import { type LaneFile, LaneSource, type LaneSourceSpec } from "./lane_source.ts";
 
-export interface JobStateSpec {
+export interface CurrentStateSpec {
+  readonly job: JobConfig;
   readonly host: EngineHost;
-  readonly programs: readonly JobProgram[];
-  /** The lanes, in code-unit order. */
-  readonly symbols: readonly string[];
-  readonly ownGroups: ReadonlyMap<string, GroupColumn>;
-  /** Null if windows may reach back over the start of a session. */
-  readonly restarts: RestartFinder | null;
+  readonly store: JobStore;
+  readonly program: JobProgram;
+  readonly open: OpenDatabase;
+  readonly signal: AbortSignal;
+  readonly onRebuild: (reason: string, files: number) => void;
 }
 
-export class JobState {
-  readonly symbols: readonly string[];
-  readonly #programs: readonly JobProgram[];
-  /** One per program; null if none of its factors is selected. */
-  readonly #evaluations: readonly (Evaluation | null)[];
-  readonly #input: LaneInput;
-  readonly #blockRows: number;
-  readonly #restarts: RestartFinder | null;
-  /** The state before the first row, for session starts. */
-  readonly #pristine: readonly Uint8Array[];
+const REMEDY = "raise engine.memoryLimit, or give the job fewer symbols or factors";
+const LINE_END = 10;
 
-  /** @throws ResourceError E401 if it does not fit in memory, E403, E404 as the pool. */
-  static async open(spec: JobStateSpec): Promise<JobState> {
-    const { programs, symbols, ownGroups } = spec;
-    const names = (of: (program: JobProgram) => readonly string[]) => [...new Set(programs.flatMap(of))];
-    const fields = names(({ read }) => read.fields);
-    const groups = names(({ read }) => read.groups);
-    const input = new LaneInput({ symbols, rowCount: BLOCK_ROWS_BEST, fields, groups, ownGroups });
-    const evaluations: (Evaluation | null)[] = [];
+export class JobState {
+  readonly #source: LaneSource;
+  readonly #stream: FactorStream;
+
+  /**
+   * The state after the last batch, for all known symbols. With new symbols, or without a valid checkpoint, it is recomputed
+   * from as many rows as the formulas look back.
+   *
+   * @throws DataError E363 if needed input is missing or has changed; as `open`.
+   */
+  static async current(spec: CurrentStateSpec): Promise<JobState> {
+    const { host, program, store } = spec;
+    const { prepared, universeIsNewer, begin, universe } = store.history;
+    const { fieldNames, groupNames, time } = begin!;
+    const ownGroups = groupsOf(universe!);
+    const { symbols } = universe!;
+    const { seriesNames } = program;
+    const lanes = { symbols, time, fieldNames, groupNames, ownGroups, seriesNames };
+    const state = await JobState.open(host, program, lanes);
+    if (prepared === null) return state;
     try {
-      for (const program of programs) evaluations.push(await openProgram(spec, program, input));
+      const bytes = universeIsNewer ? null : await store.readCheckpoint(prepared.checkpoint);
+      let reason = universeIsNewer ? "new symbols" : "the checkpoint is missing or damaged";
+      if (bytes !== null) {
+        try {
+          state.restore(bytes);
+          return state;
+        } catch (error) {
+          if (!(error instanceof DataError)) throw error;
+          reason = error.problem;
+        }
+      }
+      await state.#rebuild(spec, reason);
+      return state;
     } catch (error) {
-      await Promise.all(evaluations.map((evaluation) => evaluation?.close()));
+      await state.close();
       throw error;
     }
-    return new JobState(spec, evaluations, input);
   }
 
-  private constructor(spec: JobStateSpec, evaluations: readonly (Evaluation | null)[], input: LaneInput) {
-    this.symbols = spec.symbols;
-    this.#programs = spec.programs;
-    this.#evaluations = evaluations;
-    this.#input = input;
-    this.#restarts = spec.restarts;
-    this.#blockRows = Math.min(
-      BLOCK_ROWS_BEST,
-      ...evaluations.map((one) => one?.plan.blockRows ?? BLOCK_ROWS_BEST),
-    );
-    this.#pristine = spec.restarts === null ? [] : this.#checkpoints();
+  /** @throws ResourceError E401 if it does not fit in memory, E403, E404 as the pool. */
+  static async open(host: EngineHost, program: JobProgram, lanes: LaneSourceSpec): Promise<JobState> {
+    const source = new LaneSource(lanes);
+    const registry = withOperators(program.program.operators);
+    const reader = () => ({ remedy: REMEDY });
+    const options = { ...program.options, reader };
+    const stream = await FactorStream.open(host, registry, program.program, source, options);
+    return new JobState(source, stream);
+  }
+
+  private constructor(source: LaneSource, stream: FactorStream) {
+    this.#source = source;
+    this.#stream = stream;
+  }
+
+  get symbols(): readonly string[] {
+    return this.#source.symbols;
   }
 
   /**
-   * Evaluates all rows of a file. Blocks are views of buffers that the next block overwrites.
+   * Evaluates all rows of files. Blocks are views of buffers that the next block overwrites.
    *
-   * @throws DataError E366 if the file lacks a column, and as `Evaluation.run` and the source; the state is then invalid.
+   * @throws as `FactorStream.rows` and `LaneSource.blocks`; the state is then invalid.
    */
-  async *evaluate(
-    file: string,
-    source: PanelSource,
-    signal: AbortSignal,
-  ): AsyncGenerator<FactorBlock, void, void> {
-    const lanes = this.#input.lanesOf(source.symbols);
-    const { fieldNames: fields, groupNames: groups } = this.#input;
-    expectColumns(file, source, { fields, groups });
-    for await (const block of source.blocks({ fields, groups, blockRows: this.#blockRows, signal })) {
-      const starts = this.#restarts?.rowsOf(block.times.subarray(0, block.rowCount)) ?? [];
-      for (let row = 0; row < block.rowCount; ) {
-        if (starts.includes(row)) this.#restart();
-        const end = starts.find((start) => start > row) ?? block.rowCount;
-        this.#input.stage(block, lanes, row, end);
-        yield await this.#run(end - row, signal);
-        row = end;
-      }
-    }
+  rows(files: Iterable<LaneFile>, signal: AbortSignal): AsyncGenerator<FactorBlock, void, void> {
+    this.#source.files = files;
+    return this.#stream.rows({ start: null, first: 0, end: Number.POSITIVE_INFINITY }, signal);
   }
 
-  /** Saves the state for `restore`. */
-  pack(): Uint8Array[] {
-    return packJobState({
-      labels: this.#input.labels,
-      lastStretch: this.#restarts?.last ?? null,
-      checkpoints: this.#checkpoints(),
-    });
+  /** The state for `restore`, in pieces: a line of JSON, then the state of the stream. */
+  save(): Uint8Array[] {
+    const labels = JSON.stringify(this.#source.labels);
+    return [Buffer.from(`${labels}\n`), ...this.#stream.saveState()];
   }
 
-  /** @throws DataError E351 for a damaged state, E352 for one of other plans. */
+  /** @throws DataError E351 for a damaged state, E352 for one of another program; nothing has changed then. */
   restore(bytes: Uint8Array): void {
-    const { labels, lastStretch, checkpoints } = unpackJobState(bytes);
-    this.#restoreAll(checkpoints);
-    this.#input.labels = labels;
-    if (this.#restarts) this.#restarts.last = lastStretch;
+    const end = bytes.indexOf(LINE_END);
+    const labels = parsed(bytes.subarray(0, Math.max(0, end)));
+    this.#stream.restoreState(bytes.subarray(end + 1));
+    this.#source.labels = labels;
   }
 
   async close(): Promise<void> {
-    await Promise.all(this.#evaluations.map((evaluation) => evaluation?.close()));
+    await this.#stream.close();
   }
 
-  async #run(rowCount: number, signal: AbortSignal): Promise<FactorBlock> {
-    const block = { rowCount, inputRow: 0, outputRow: 0 };
-    await Promise.all(this.#evaluations.map((evaluation) => evaluation?.run(block, signal)));
-    const cellCount = rowCount * this.symbols.length;
-    const columns = this.#programs.flatMap(({ wanted }, index) => {
-      const results = this.#evaluations[index]?.buffers.results;
-      return wanted.factors.map(({ name, output }) => {
-        const values = output === null ? null : (results?.[output]?.subarray(0, cellCount) ?? null);
-        return [name, values] as const;
-      });
-    });
-    const { times, present } = this.#input;
-    return {
-      rowCount,
-      times: times.subarray(0, rowCount),
-      present: present.subarray(0, cellCount),
-      columns: new Map(columns),
-    };
-  }
-
-  /** Resets windows and recurrences to the state before the first row. */
-  #restart(): void {
-    this.#restoreAll(this.#pristine);
-  }
-
-  #checkpoints(): Uint8Array[] {
-    return this.#evaluations.flatMap((evaluation) => (evaluation ? [evaluation.openPlan.checkpoint()] : []));
-  }
-
-  #restoreAll(checkpoints: readonly Uint8Array[]): void {
-    const open = this.#evaluations.filter((evaluation) => evaluation !== null);
-    open.forEach((evaluation, index) => {
-      evaluation.openPlan.restore(checkpoints[index] ?? new Uint8Array(0));
-    });
+  /** Evaluates the inputs that the state depends on and drops the results. */
+  async #rebuild(spec: CurrentStateSpec, reason: string): Promise<void> {
+    const { job, program, store, open, signal, onRebuild } = spec;
+    const needed = lastInputs(store.history.consumed, program.historyRows);
+    onRebuild(reason, needed.length);
+    const files = needed.map(({ path, sha256 }) => ({
+      path,
+      open: async () => {
+        const digest = await digestOfFile(path).catch((error: NodeJS.ErrnoException) => {
+          throw inputGone(path, error.code ?? error.message);
+        });
+        if (digest !== sha256) throw inputGone(path, "it has changed");
+        return await openInput(path, job.source, open);
+      },
+    }));
+    for await (const _ of this.rows(files, signal)) signal.throwIfAborted();
   }
 }
 
-async function openProgram(
-  { host, symbols }: JobStateSpec,
-  { program, wanted, read, params }: JobProgram,
-  input: LaneInput,
-): Promise<Evaluation | null> {
-  const { dag } = wanted;
-  if (dag.outputs.length === 0) return null;
-  const laneCount = symbols.length;
-  const rowBytes = laneCount * (8 * read.fields.length + 4 * read.groups.length + 9);
-  return await Evaluation.open<PlanBuffers>(host, {
-    dag,
-    laneCount,
-    rowCount: BLOCK_ROWS_BEST,
-    registry: builtInRegistry.with(program.operators),
-    operators: program.operators,
-    disabledPasses: program.disabledPasses,
-    memoryNeed: (rows) => ({
-      bytes: { input: BLOCK_ROWS_BEST * rowBytes, results: 8 * rows * laneCount * dag.outputs.length },
-      held: [],
-      remedy: "raise engine.memoryLimit, or give the job fewer symbols or factors",
-    }),
-    allocate: (rows) => ({
-      fields: input.fields,
-      groups: input.groups,
-      params,
-      results: dag.outputs.map(() => sharedColumn(rows * laneCount)),
-    }),
+function parsed(line: Uint8Array): LaneSource["labels"] {
+  try {
+    return JSON.parse(Buffer.from(line).toString()) as LaneSource["labels"];
+  } catch (cause) {
+    throw checkpointDamaged("it has no header", { cause });
+  }
+}
+
+/** The last inputs that together have at least `rows` rows. */
+function lastInputs(inputs: JobHistory["consumed"], rows: number): readonly ConsumedInput[] {
+  let count = 0;
+  const first = inputs.findLastIndex(({ rowCount }) => {
+    count += rowCount;
+    return count >= rows;
   });
+  return inputs.slice(Math.max(0, first));
 }

@@ -1,5 +1,5 @@
-import { factorTable } from "../../../src/data/factors/factor_table.ts";
 import type { Panel } from "../../../src/panel.ts";
+import { factorTable } from "../../support/factor_table.ts";
 
 /** The fields of a panel as a long table, for `writeTable`. */
 export async function panelTable(panel: Panel) {

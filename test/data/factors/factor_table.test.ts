@@ -1,7 +1,7 @@
 import { DateDay, Int32, Int64, Timestamp, TimeUnit } from "apache-arrow";
 import { describe, expect, test } from "vitest";
-import { factorTable } from "../../../src/data/factors/factor_table.ts";
 import type { Panel, TimeType } from "../../../src/panel.ts";
+import { factorTable } from "../../support/factor_table.ts";
 import { messageOf } from "../scratch.ts";
 
 /** A panel of the given days and symbols; `gaps` lists the cells without a row of input. */

@@ -4,12 +4,12 @@ import { DuckDBInstance } from "@duckdb/node-api";
 import { tableFromIPC } from "apache-arrow";
 import { describe, expect, test, vi } from "vitest";
 import type { FactorBlock, OutputOptions } from "../../../src/data/factors/factor_batches.ts";
-import { factorTable } from "../../../src/data/factors/factor_table.ts";
 import { readThrift, writeThrift } from "../../../src/data/parquet/thrift_compact.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { type FactorWriter, openFactorWriter } from "../../../src/data/write/factor_writer.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
 import type { Panel, TimeType } from "../../../src/panel.ts";
+import { factorTable } from "../../support/factor_table.ts";
 import { messageOf, runSql, scratchPath, writeScratch } from "../scratch.ts";
 
 const EXTENSIONS = ["arrow", "parquet", "csv", "csv.gz"];

@@ -14,11 +14,11 @@ import {
 } from "apache-arrow";
 import fc from "fast-check";
 import { beforeAll, describe, expect, test } from "vitest";
-import { factorTable } from "../../../src/data/factors/factor_table.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { checkNamesDiffer, checkOutputPath } from "../../../src/data/write/output_format.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
 import type { Panel, TimeType } from "../../../src/panel.ts";
+import { factorTable } from "../../support/factor_table.ts";
 import { messageOf, runSql, scratchPath, writeScratch } from "../scratch.ts";
 
 const FORMATS = ["arrow", "feather", "parquet", "csv", "csv.gz"];

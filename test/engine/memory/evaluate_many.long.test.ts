@@ -64,7 +64,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 function expectAllGivenBack(): void {
-  expect(engine.memory).toMatchObject({ managedBytes: 0, retainedBytes: 0, spilledBytes: 0 });
+  expect(engine.memory).toMatchObject({ managedBytes: 0, keptBytes: 0, spilledBytes: 0 });
 }
 
 describe("results that do not fit into memory", () => {
@@ -73,13 +73,13 @@ describe("results that do not fit into memory", () => {
     let index = 0;
     let spilledMax = 0;
     const onProgress = () => {
-      const { managedBytes, retainedBytes, limitBytes } = engine.memory;
-      expect(managedBytes + retainedBytes).toBeLessThanOrEqual(limitBytes);
+      const { managedBytes, keptBytes, limitBytes } = engine.memory;
+      expect(managedBytes + keptBytes).toBeLessThanOrEqual(limitBytes);
     };
     for await (const table of engine.evaluateMany(program, panel, calls, { ...options, onProgress })) {
-      const { spilledBytes, retainedBytes, managedBytes, limitBytes } = engine.memory;
+      const { spilledBytes, keptBytes, managedBytes, limitBytes } = engine.memory;
       spilledMax = Math.max(spilledMax, spilledBytes);
-      expect(retainedBytes + managedBytes).toBeLessThanOrEqual(0.8 * limitBytes);
+      expect(keptBytes + managedBytes).toBeLessThanOrEqual(0.8 * limitBytes);
       expect(Buffer.from(tableToIPC(table, "file")).equals(expected[index++]!), `calls[${index - 1}]`).toBe(
         true,
       );
@@ -192,7 +192,7 @@ describe("calls that do not fit into memory together", () => {
     }
     expect(numbers).toHaveLength(sets.length);
     expect(split.report.passCount).toBeGreaterThan(1);
-    expect(tight.memory).toMatchObject({ managedBytes: 0, retainedBytes: 0, spilledBytes: 0 });
+    expect(tight.memory).toMatchObject({ managedBytes: 0, keptBytes: 0, spilledBytes: 0 });
   });
 
   test("tell how far they have come, all passes as one", async () => {
@@ -222,7 +222,7 @@ describe("calls that do not fit into memory together", () => {
     expect(tiny.memory).toMatchObject({
       limitBytes: 200 * 1024,
       managedBytes: 0,
-      retainedBytes: 0,
+      keptBytes: 0,
       spilledBytes: 0,
       spilledBytesTotal: 0,
     });

@@ -115,10 +115,10 @@ describe("under a limit that holds one evaluation", () => {
       else if (time % 3 === 1) await expect(left).rejects.toThrow("enough");
       // What is given last may be there already.
       else await left.catch((error: Error) => expect(error.message).toBe("enough"));
-      const { managedBytes, retainedBytes, spilledBytes } = engine.memory;
-      expect({ managedBytes, retainedBytes, spilledBytes }).toEqual({
+      const { managedBytes, keptBytes, spilledBytes } = engine.memory;
+      expect({ managedBytes, keptBytes, spilledBytes }).toEqual({
         managedBytes: 0,
-        retainedBytes: 0,
+        keptBytes: 0,
         spilledBytes: 0,
       });
     }

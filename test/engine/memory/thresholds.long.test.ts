@@ -83,14 +83,14 @@ describe("another allocation in the process", () => {
     const tables = engine.evaluateMany(program, panel, calls);
     const taken = [bytesOf((await tables.next()).value!)];
     expect(engine.memory).toMatchObject({ spilledBytes: 0 });
-    expect(engine.memory.retainedBytes).toBeGreaterThan(0);
+    expect(engine.memory.keptBytes).toBeGreaterThan(0);
     const other = allocated(500);
-    await vi.waitFor(() => expect(engine.memory).toMatchObject({ retainedBytes: 0 }), { timeout: 60_000 });
+    await vi.waitFor(() => expect(engine.memory).toMatchObject({ keptBytes: 0 }), { timeout: 60_000 });
     expect(engine.memory.spilledBytes).toBeGreaterThan(0);
     for await (const table of tables) taken.push(bytesOf(table));
     expect(taken.map((bytes, index) => bytes.equals(expected[index]!))).toEqual([true, true, true, true]);
     expect(other.length).toBeGreaterThan(0);
-    expect(engine.memory).toMatchObject({ managedBytes: 0, retainedBytes: 0, spilledBytes: 0 });
+    expect(engine.memory).toMatchObject({ managedBytes: 0, keptBytes: 0, spilledBytes: 0 });
   });
 
   test("lets one call at a time go on, with the same bits", async () => {

@@ -1,4 +1,5 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
+import type { KeptResults } from "../../../src/evaluation/memory/kept_results.ts";
 import { MemoryBudget } from "../../../src/evaluation/memory/memory_budget.ts";
 import type { MemoryThresholds } from "../../../src/evaluation/memory/thresholds.ts";
 import { Seeded } from "../../support/seeded.ts";
@@ -292,40 +293,75 @@ describe("a process that takes too much", () => {
 });
 
 describe("results that wait", () => {
-  /** Ten of 10 MiB each, and how many of them are on disk. */
-  function retained(budget: MemoryBudget): { spilled: number } {
-    const count = { spilled: 0 };
-    for (let i = 0; i < 10; i++) {
-      const spill = async () => {
-        count.spilled++;
-        rss -= 10 * MIB;
-      };
-      budget.retain({ byteLength: 10 * MIB, spill });
-    }
-    return count;
+  /** 100 MiB that go to disk in pieces of 10 MiB. */
+  function kept(budget: MemoryBudget): KeptResults {
+    const results = {
+      memoryBytes: 100 * MIB,
+      diskBytes: 0,
+      spill: async (bytes: number) => {
+        let spilled = 0;
+        for (; spilled < bytes && results.memoryBytes > 0; spilled += 10 * MIB) {
+          results.memoryBytes -= 10 * MIB;
+          results.diskBytes += 10 * MIB;
+          rss -= 10 * MIB;
+        }
+        return spilled;
+      },
+    };
+    budget.keep(results);
+    return results;
   }
 
-  test("are spilled as far as the process takes more than 70 %", async () => {
+  test("go to disk as far as the process takes more than 70 %", async () => {
     const [budget, off] = [budgetOf(), budgetOf({ spill: 0 })];
-    const [count, kept] = [retained(budget), retained(off)];
+    const results = [kept(budget), kept(off)];
+    for (const one of [budget, off]) one.reserve(need(1));
     await vi.advanceTimersByTimeAsync(1000);
-    expect(count.spilled).toBe(0);
+    expect(results.map(({ diskBytes }) => diskBytes)).toEqual([0, 0]);
     processTakes(731);
     await vi.advanceTimersByTimeAsync(2000);
-    expect([count.spilled, kept.spilled]).toEqual([4, 0]);
-    expect(budget.memory).toMatchObject({ retainedBytes: 60 * MIB });
+    expect(results.map(({ diskBytes }) => diskBytes / MIB)).toEqual([40, 0]);
+    expect(budget.memory).toMatchObject({ keptBytes: 60 * MIB, spilledBytes: 40 * MIB });
     expect([budget, off].map((one) => one.hasRoomFor(10 * MIB))).toEqual([false, true]);
   });
 
-  test("are spilled for a call that needs their room", async () => {
+  test("go to disk for a call that needs their room", async () => {
     const budget = budgetOf();
-    const count = retained(budget);
+    const { diskBytes } = kept(budget);
+    expect(diskBytes).toBe(0);
     processTakes(600);
     const call = admitted(budget, 425);
     await vi.advanceTimersByTimeAsync(0);
     expect(call).toMatchObject({ attempts: 1, release: expect.any(Function) });
     await vi.advanceTimersByTimeAsync(100);
-    expect(count.spilled).toBe(3);
+    expect(budget.memory.spilledBytes).toBe(30 * MIB);
+  });
+
+  test("go to disk for what is managed, above 60 % of the limit", async () => {
+    const budget = budgetOf({ spill: 0 });
+    const letGo = budget.keep(kept(budgetOf()));
+    budget.reserve(need(555));
+    await vi.advanceTimersByTimeAsync(0);
+    expect(budget.memory).toMatchObject({ keptBytes: 40 * MIB, spilledBytes: 60 * MIB });
+    letGo();
+    expect(budget.memory).toMatchObject({ keptBytes: 0, spilledBytes: 0 });
+  });
+
+  test("that do not fit keep blocks from beginning until they are on disk", async () => {
+    const budget = budgetOf({ spill: 0 });
+    const { promise, resolve } = Promise.withResolvers<number>();
+    const results = { memoryBytes: 100 * MIB, diskBytes: 0, spill: () => promise };
+    budget.keep(results);
+    budget.reserve(need(750));
+    let hasBegun = false;
+    const beginning = budget.admitBlock("a").then(() => {
+      hasBegun = true;
+    });
+    await vi.advanceTimersByTimeAsync(1000);
+    expect(hasBegun).toBe(false);
+    results.memoryBytes = 0;
+    resolve(100 * MIB);
+    await beginning;
   });
 });
 

@@ -44,7 +44,7 @@ async function withThreads(body: (started: readonly Worker[]) => Promise<void>):
 
 test("a job whose threads are lost goes on with others, and gives each row once", async () => {
   using folder = new JobFolder();
-  const bars = realBars(3, 9);
+  const bars = realBars(3, 320, 4);
   folder.addBars(bars[0]!);
   expect(await folder.run()).toBeNull();
   for (const text of bars.slice(1)) folder.addBars(text);
@@ -53,7 +53,7 @@ test("a job whose threads are lost goes on with others, and gives each row once"
     const debug = (_: object, message: string) => {
       if (message !== "evaluated" || !isLosing) return;
       isLosing = false;
-      // The scheduler is the first thread of an engine: the next file finds none.
+      // The scheduler is the first thread of an engine: later blocks of the next file find none.
       void started[0]!.terminate();
     };
     expect(await folder.run({ ...SILENT, debug })).toBeNull();

@@ -6,7 +6,7 @@ import { fileFolder } from "../../support/file_folder.ts";
 
 const ROOT = join(import.meta.dirname, "../../..");
 const SCRIPT = `
-  import { settingsOf } from "./src/jobs/state/job_programs.ts";
+  import { settingsOf } from "./src/jobs/state/job_program.ts";
   const job = { formulas: {}, source: {}, sink: {}, params: {}, schedule: { calendar: {} } };
   console.log(JSON.stringify(settingsOf(job, new Map(), "")));`;
 

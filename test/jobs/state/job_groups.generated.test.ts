@@ -4,7 +4,6 @@ import { expect, test } from "vitest";
 import type { JobConfig } from "../../../src/jobs/config/config.ts";
 import type { UniverseRecord } from "../../../src/jobs/journal/records.ts";
 import { groupsOf, groupsRead } from "../../../src/jobs/state/job_groups.ts";
-import type { JobProgram } from "../../../src/jobs/state/job_programs.ts";
 import { fileFolder } from "../../support/file_folder.ts";
 import { Seeded } from "../../support/seeded.ts";
 import { trials } from "../../support/trials.ts";
@@ -14,7 +13,7 @@ const job = { name: "bars", groups: path, source: {} } as JobConfig;
 const time = { name: "date", type: { kind: "date" } } as const;
 const columns = { fieldNames: ["close"], groupNames: [], time };
 /** Formulas that read one column. */
-const programs = [{ read: { fields: ["close"], groups: ["sector"], params: [] } }] as unknown as JobProgram[];
+const program = { ownGroups: ["sector"] };
 
 /** Lines of the table by symbol, each with its labels by column. */
 type Table = Map<string, Record<string, string>>;
@@ -25,7 +24,7 @@ async function read(table: Table, symbols: readonly string[], known: UniverseRec
     [symbol, ...names.map((name) => labels[name])].join(","),
   );
   writeFileSync(path, `${[["symbol", ...names].join(","), ...lines].join("\n")}\n`);
-  const groups = await groupsRead(job, columns, programs, symbols, known);
+  const groups = await groupsRead(job, columns, program, symbols, known);
   return { kind: "universe", symbols, groups } as const;
 }
 

@@ -1,0 +1,40 @@
+import { suppressUnhandled } from "../evaluation/awaiting.ts";
+import type { BlockRows, Evaluation } from "../evaluation/evaluation.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
+import type { Panel } from "../panel.ts";
+
+export interface RunBlocksOptions {
+  /** Rows to run; after the panel's last one its first one follows again. Default: those of the panel. */
+  readonly rows?: number;
+  /** Most blocks under way at a time. */
+  readonly overlap?: number | undefined;
+  /** Called after each block, in order, before the block `overlap` blocks later begins. */
+  readonly onBlock?: (block: BlockRows) => void;
+}
+
+/**
+ * Runs a panel's rows in blocks, a few at a time, so that executors do not idle at the end of one.
+ *
+ * @throws as `Evaluation.run`.
+ */
+export async function runBlocks(
+  evaluation: Evaluation,
+  { rowCount: panelRows }: Panel,
+  { rows = panelRows, overlap = OVERLAPPING_BLOCKS_MAX, onBlock }: RunBlocksOptions = {},
+): Promise<void> {
+  const underWay: { readonly block: BlockRows; readonly running: Promise<void> }[] = [];
+  const awaitOldest = async () => {
+    const { block, running } = underWay.shift()!;
+    await running;
+    onBlock?.(block);
+  };
+  for (let row = 0; row < rows; ) {
+    const inputRow = row % panelRows;
+    const rowCount = Math.min(evaluation.plan.blockRows, rows - row, panelRows - inputRow);
+    if (underWay.length === overlap) await awaitOldest();
+    const block = { rowCount, inputRow, outputRow: 0 };
+    underWay.push({ block, running: suppressUnhandled(evaluation.run(block)) });
+    row += rowCount;
+  }
+  while (underWay.length > 0) await awaitOldest();
+}

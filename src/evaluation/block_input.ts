@@ -1,0 +1,83 @@
+import { HAS_ROW } from "../dag/row_members.ts";
+import { type PanelBlock, type PanelSource, panelOf } from "../data/panel/panel_source.ts";
+import type { Panel } from "../panel.ts";
+import type { PlanBuffers } from "./evaluation.ts";
+import { fillHasRow } from "./has_row.ts";
+import type { PreparedCall } from "./prepared_call.ts";
+import { sharedColumn } from "./shared_columns.ts";
+import type { ColumnsRead } from "./wanted_factors.ts";
+
+/** A block of the source in the columns of an open plan, until its results have been read. */
+export interface PlacedBlock {
+  /** First row of the block in the panel. */
+  readonly firstRow: number;
+  readonly rowCount: number;
+  /** First row of the block in the input columns. */
+  readonly inputRow: number;
+  /** First row of the block in the result columns. */
+  readonly outputRow: number;
+  readonly times: BigInt64Array;
+  readonly present: Uint8Array;
+}
+
+/** The input columns of an open plan. They do not move, so that a block needs no message to executors. */
+export interface BlockInput {
+  readonly buffers: Omit<PlanBuffers, "results">;
+  /** Where a block stands, whose results have their place at this row of the result columns. */
+  place(block: PanelBlock, firstRow: number, outputRow: number): PlacedBlock;
+}
+
+/** The columns of a panel in memory, read where they are. */
+export class PanelInput implements BlockInput {
+  readonly buffers: Omit<PlanBuffers, "results">;
+
+  /** Bytes that it allocates. */
+  static bytesOf({ present }: Panel, { read, sets, params }: PreparedCall): number {
+    const hasRowCells = read.fields.includes(HAS_ROW) ? present.length : 0;
+    const paramCells = params.changeOverTime ? sets.length * read.params.length : 0;
+    return (hasRowCells + paramCells) * Float64Array.BYTES_PER_ELEMENT;
+  }
+
+  constructor(panel: Panel, call: PreparedCall) {
+    this.buffers = { ...columnsOfPanel(panel, call.read), params: paramValues(call) };
+  }
+
+  place({ rowCount, times, present }: PanelBlock, firstRow: number, outputRow: number): PlacedBlock {
+    return { firstRow, rowCount, inputRow: firstRow, outputRow, times, present };
+  }
+}
+
+/** The buffers of the caller that a panel in memory consists of; none for other sources. */
+export function buffersOf(source: PanelSource): ArrayBufferLike[] {
+  const panel = panelOf(source);
+  if (!panel) return [];
+  const { fields, groups, time, present } = panel;
+  const codes = [...groups.values()].map((group) => group.codes);
+  return [...fields.values(), ...codes, time.values, present].map(({ buffer }) => buffer);
+}
+
+/** The columns of a panel that a graph reads. */
+export function columnsOfPanel(panel: Panel, read: ColumnsRead): Pick<PlanBuffers, "fields" | "groups"> {
+  const column = (name: string) => (name === HAS_ROW ? hasRow(panel) : panel.fields.get(name)!);
+  return {
+    fields: new Map(read.fields.map((name) => [name, column(name)])),
+    groups: new Map(read.groups.map((name) => [name, panel.groups.get(name)!])),
+  };
+}
+
+function hasRow({ present }: Panel): Float64Array<SharedArrayBuffer> {
+  const column = sharedColumn(present.length);
+  fillHasRow(column, present);
+  return column;
+}
+
+/** One value per param, or one per row if params change over time. */
+function paramValues({ params, read, sets }: PreparedCall): PlanBuffers["params"] {
+  const values = read.params.map((name) => {
+    if (!params.changeOverTime) return [name, params.numeric(name)] as const;
+    const column = sharedColumn(sets.length);
+    params.fillNumeric(name, sets, column);
+    return [name, column] as const;
+  });
+  return Object.fromEntries(values);
+}

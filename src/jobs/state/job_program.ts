@@ -1,0 +1,208 @@
+/** Reads and compiles the formulas of a job for the columns of its input. */
+import { hash } from "node:crypto";
+import { readFile } from "node:fs/promises";
+import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
+import { compile, type EvaluableProgram, type Program, withOperators } from "../../compile.ts";
+import { readSeriesTable } from "../../data/side_tables/series_table.ts";
+import { broughtFields } from "../../evaluation/has_row.ts";
+import { joinPrograms } from "../../evaluation/joined_programs.ts";
+import type { EvaluateOptions } from "../../evaluation/options.ts";
+import { prepareCall } from "../../evaluation/prepared_call.ts";
+import { timeOf } from "../../evaluation/row_range.ts";
+import { loadOperators } from "../../operator/load_operators.ts";
+import { moduleDigest } from "../../operator/operator_digest.ts";
+import type { TimeColumn, TimeType } from "../../panel.ts";
+import { noSuchFile } from "../../text/no_such_file.ts";
+import type { JobConfig } from "../config/config.ts";
+import { factorTwice, jobChanged, nothingSelected } from "../errors.ts";
+import type { FileColumns } from "../input/new_inputs.ts";
+import type { QueryOptions } from "../input/query_inputs.ts";
+import type { JobHistory } from "../journal/history.ts";
+import type { BeginRecord } from "../journal/records.ts";
+import { readJobGroups } from "./job_groups.ts";
+
+/** The formula files of a job as one program, with the options of its evaluation. */
+export interface JobProgram {
+  readonly program: EvaluableProgram;
+  readonly options: EvaluateOptions;
+  /** Factors of the output, in the order of the files. */
+  readonly factors: readonly string[];
+  /** Fields with one value for all symbols. */
+  readonly seriesNames: readonly string[];
+  /** Whether the results of a time are written: `from` and `to` of the job. */
+  readonly isWritten: (time: bigint) => boolean;
+  /** Columns that files must have. */
+  readonly read: FileColumns;
+  /** Groups of the job's table of groups that formulas read. */
+  readonly ownGroups: readonly string[];
+  /** Rows of history that the state depends on; infinite for recursive factors. */
+  readonly historyRows: number;
+}
+
+/** Operators, what runs them, and what gives formulas their meaning: other code changes no result. */
+const CODE = "the code of operators";
+const LANGUAGE = new URL(`../../compile${import.meta.url.slice(-3)}`, import.meta.url).href;
+
+export type FormulaTexts = ReadonlyMap<string, string>;
+
+/** The texts of the formula files. @throws UsageError E508 if a file is missing, E510 for modules without operators. */
+export async function readFormulas({ formulas, program }: JobConfig): Promise<FormulaTexts> {
+  await loadOperators(program.operators ?? []);
+  const texts = formulas.files.map(async (file) => {
+    const text = await readFile(file, "utf8").catch(() => {
+      throw noSuchFile(`${file}: no such file`, "give the path of a formula file");
+    });
+    return [file, text] as const;
+  });
+  return new Map(await Promise.all(texts));
+}
+
+/** What results depend on beside the input, as digests by their names in messages. */
+export function settingsOf(
+  job: JobConfig,
+  texts: FormulaTexts,
+  engineDigest: string,
+): Readonly<Record<string, string>> {
+  const { program, source, groups, sink, schedule } = job;
+  const { params = {}, paramsByTime, select, from, to, restarts, keepInfinite = false } = job.call;
+  const { timeColumn, symbolColumn, rename, series } = source;
+  const { dialect, universe, operators = [] } = program;
+  const query = source.kind === "duckdb" ? source.query : null;
+  const dates = sink.kind === "parquet" ? schedule.timezone : null;
+  const settings: Record<string, unknown> = {
+    formulas: [[...texts.values()], dialect ?? null, universe ?? null],
+    operators: operators.map((path) => moduleDigest(pathToFileURL(path).href)),
+    params: Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1)),
+    select: select ?? null,
+    "params by time": paramsByTime === undefined,
+    times: [from ?? null, to ?? null],
+    restarts: restarts ?? null,
+    source: [
+      timeColumn ?? null,
+      symbolColumn ?? null,
+      rename ?? null,
+      groups === undefined,
+      series === undefined,
+      query,
+    ],
+    sink: [sink, dates, keepInfinite],
+    [CODE]: [engineDigest, moduleDigest(LANGUAGE)],
+  };
+  return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digestOf(value)]));
+}
+
+/** @throws UsageError E531 if a setting changed that earlier results depend on. */
+export function expectSameSettings(
+  job: JobConfig,
+  settings: BeginRecord["settings"],
+  begin: BeginRecord,
+): void {
+  const changed = Object.keys(settings).find((name) => settings[name] !== begin.settings[name]);
+  if (changed === CODE)
+    throw jobChanged(job.name, changed, "install the version of factorloom that began it");
+  if (changed !== undefined) throw jobChanged(job.name, changed);
+}
+
+function digestOf(value: unknown): string {
+  return hash("sha256", JSON.stringify(value));
+}
+
+/** Columns that formulas may read. */
+export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
+
+/**
+ * Compiles each formula file by itself, so that diagnostics name the file, and joins them: what several files compute is
+ * computed once. A param of the job has its value in every file that declares it.
+ *
+ * @throws FormulaError, DataError E350, UsageError for params, selected names, and factors that two files define; as
+ *   `loadOperators`.
+ */
+export async function compileJob(
+  job: JobConfig,
+  texts: FormulaTexts,
+  columns: InputColumns,
+): Promise<JobProgram> {
+  const { fieldNames: fields, groupNames, time } = columns;
+  const operators = await loadOperators(job.program.operators ?? []);
+  const ownGroups = [...(await readJobGroups(job, columns, [])).keys()];
+  const groups = [...groupNames, ...ownGroups];
+  const programs = [...texts].map(([file, text]) => {
+    return compile(text, { file, fields, groups, ...job.program, operators });
+  });
+  checkNames(job, programs);
+  const { from, to, ...options } = job.call;
+  const parts = programs.map((program) => ({ program, called: basename(program.file) }));
+  const program = joinPrograms(parts, options);
+  const times = { ...time, values: new BigInt64Array(0) };
+  const seriesNames = await seriesNamesOf(job, times);
+  const shape = { time: times, isOpenEnded: true, fieldNames: fields, groupNames: groups, seriesNames };
+  const { wanted, read } = await prepareCall(withOperators(program.operators), program, shape, options);
+  const factors = wanted.factors.map(({ name }) => name);
+  const lookbacks = program.factors.filter(({ name }) => factors.includes(name));
+  return {
+    program,
+    options,
+    seriesNames,
+    isWritten: await writtenTimes(job.call, time.type),
+    factors,
+    read: {
+      fields: broughtFields(read.fields),
+      groups: read.groups.filter((name) => !ownGroups.includes(name)),
+    },
+    ownGroups: read.groups.filter((name) => ownGroups.includes(name)),
+    historyRows: Math.max(0, ...lookbacks.map(({ lookbackRows }) => lookbackRows)),
+  };
+}
+
+/** How rows of a query are taken: what formulas read of earlier ones must stay. */
+export function queryOptions(
+  job: JobConfig,
+  { begin }: Pick<JobHistory, "begin">,
+  programFor: (columns: InputColumns) => Promise<JobProgram>,
+): QueryOptions {
+  return {
+    leaveOutIncomplete: job.badInput === "skip",
+    columnsRead: async () => {
+      if (begin === null) return [];
+      const { fields, groups } = (await programFor(begin)).read;
+      return [...fields, ...groups].map((name) => job.source.rename?.[name] ?? name);
+    },
+  };
+}
+
+/** Names of the series that every file gets, which depend on no file. */
+async function seriesNamesOf({ source, name }: JobConfig, time: TimeColumn): Promise<string[]> {
+  const { series, timeColumn, symbolColumn } = source;
+  if (series === undefined) return [];
+  const shape = { time, fieldNames: [], groupNames: [] };
+  const columns = await readSeriesTable(series, shape, `the input of job ${name}`, timeColumn, symbolColumn);
+  return columns.map(([column]) => column);
+}
+
+/** Whether the results of a time are written. @throws UsageError E541. */
+async function writtenTimes(
+  { from, to }: EvaluateOptions,
+  type: TimeType,
+): Promise<(time: bigint) => boolean> {
+  const first = from === undefined ? null : await timeOf(from, type, "from");
+  const last = to === undefined ? null : await timeOf(to, type, "to");
+  return (time) => (first === null || time >= first) && (last === null || time <= last);
+}
+
+function checkNames(job: JobConfig, programs: readonly Program[]): void {
+  const fileOf = new Map<string, string>();
+  for (const { file, factors } of programs) {
+    for (const { name } of factors) {
+      const first = fileOf.get(name);
+      if (first !== undefined) throw factorTwice(job.name, name, basename(first), basename(file));
+      fileOf.set(name, file);
+    }
+  }
+  for (const name of job.call.select ?? [])
+    if (!fileOf.has(name)) throw nothingSelected(job.name, `the factor ${name}`);
+  for (const name of Object.keys(job.call.params ?? {})) {
+    if (!programs.some(({ params }) => params.has(name)))
+      throw nothingSelected(job.name, `the param ${name}`);
+  }
+}
