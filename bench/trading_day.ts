@@ -90,7 +90,7 @@ export async function measureTradingDay(
       const { tags, timing } = await session.push({ time, fields });
       spans.push({ start, ms: performance.now() - start });
       for (const stage of ["stage", "run", "table"] as const) stages[stage].push(timing.stageMs[stage]);
-      factors = tags.size;
+      factors = Object.keys(tags).length;
       if ((index + 1) % HOUR_PUSHES === 0 || index === pushes - 1) resident.push(process.memoryUsage.rss());
       onProgress(index + 1, pushes);
     }

@@ -1,5 +1,4 @@
 import { mkdirSync, writeFileSync } from "node:fs";
-import { apiPage } from "./api_page.ts";
 import { dialectsPage } from "./dialects_page.ts";
 import { languagePage } from "./language_page.ts";
 import { nullCausesPage } from "./null_causes_page.ts";
@@ -13,7 +12,6 @@ export async function generatedPages(): Promise<Map<string, string>> {
     ["operators.md", operatorsPage()],
     ["null_causes.md", nullCausesPage()],
     ["dialects.md", await dialectsPage()],
-    ["api.md", apiPage()],
   ]);
   for (const { name, svg } of railroadDiagrams()) pages.set(`railroad/${name}.svg`, svg);
   return pages;

@@ -1,6 +1,6 @@
-import { grammarRules, precedenceRows, printEbnf } from "../grammar/ebnf.ts";
 import { builtInRegistry } from "../operators/index.ts";
 import { WINDOW_ROWS_MAX } from "../src/limits.ts";
+import { grammarRules, precedenceRows, printEbnf } from "./ebnf.ts";
 
 /** The page on the language: its meaning first, then the grammar as the parser has it. */
 export function languagePage(): string {

@@ -9,7 +9,7 @@ import {
   Terminal,
   ZeroOrMore,
 } from "@prantlf/railroad-diagrams";
-import { type GrammarNode, type GrammarRule, grammarRules } from "../grammar/ebnf.ts";
+import { type GrammarNode, type GrammarRule, grammarRules } from "./ebnf.ts";
 
 /** Colours that read on light and dark pages alike; the diagram carries them, so that it needs no other file. */
 const STYLE =

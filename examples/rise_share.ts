@@ -1,14 +1,6 @@
 /** An operator with a window state of its own. Run with `npx node examples/rise_share.ts`. */
-import {
-  compile,
-  defineOperator,
-  Engine,
-  readPanel,
-  rolling,
-  type Series,
-  type Value,
-  type WindowState,
-} from "factorloom";
+import { compile, defineOperator, Engine, readPanel } from "factorloom";
+import { rolling, type Series, type Value, type WindowState } from "factorloom/kernel";
 
 /** How often a series rose in the last `d` rows. A count is exact: adding and subtracting never rounds. */
 const rises: WindowState<{ x: Series; d: number }, { column: number; d: number; vector: number }, Value> = {

@@ -32,6 +32,17 @@ export interface CallSyntax extends Span {
   readonly named: readonly NamedArgument[];
 }
 
+/** A syntax tree with all below it, each node before what it holds; an explicit stack, since trees may be deep. */
+export function* syntaxBelow(root: Syntax): Generator<Syntax> {
+  const pending = [root];
+  for (let item = pending.pop(); item; item = pending.pop()) {
+    yield item;
+    if (item.kind !== "call") continue;
+    for (const arg of item.args) pending.push(arg);
+    for (const { value } of item.named) pending.push(value);
+  }
+}
+
 /** Span of a called function's name: a call starts with it. */
 export function calledNameSpan({ start, nameLength }: CallSyntax): Span {
   return { start, end: start + nameLength };

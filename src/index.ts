@@ -24,6 +24,7 @@ export {
   type RowRange,
 } from "./data/panel/panel_source.ts";
 export { openPanelSource } from "./data/source/open_panel_source.ts";
+export { type BarColumns, type BarRows, type GivenBars, panelFrom } from "./data/source/panel_from.ts";
 export { readPanel } from "./data/source/read_panel.ts";
 export type { PanelSourceOptions, ReadPanelOptions } from "./data/source/source_options.ts";
 export { openResultWriter, type ResultWriter } from "./data/write/result_writer.ts";
@@ -39,7 +40,6 @@ export {
   type MatchedNames,
   type ResultDifference,
 } from "./difference/result_difference.ts";
-export type { Arithmetic } from "./elementary/arithmetic.ts";
 export { Engine, type EngineOptions } from "./engine.ts";
 export {
   DataError,
@@ -86,7 +86,6 @@ export {
   type Example,
   type KernelDefinition,
   type Law,
-  type LoweredRow,
   type Operator,
   type OperatorDefinition,
   type Parameter,
@@ -101,7 +100,6 @@ export {
   type Unit,
   type WindowRows,
 } from "./operator/definition.ts";
-export type { CellBuilder, Mask, RowBuilder, StepBuilder, Value } from "./operator/lowering.ts";
 export {
   type DeclaredCause,
   type EngineCause,
@@ -110,17 +108,6 @@ export {
   type NullCauseText,
   type NullWhere,
 } from "./operator/null_causes.ts";
-export type {
-  AnyWindowState,
-  Ring,
-  RowWalk,
-  Series,
-  StateBounds,
-  StateLayout,
-  StateRows,
-  WindowBuilder,
-  WindowState,
-} from "./operator/window_code.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
 export type { CostModel, CostPoint, OperatorCost } from "./plan/cost_model.ts";
 export type { NodeKind } from "./plan/plan.ts";
@@ -135,4 +122,3 @@ export type {
 export type { FactorNulls, NullReport, NullSource } from "./reasons/null_report.ts";
 export type { NullsOptions } from "./reasons/nulls.ts";
 export type { WhyFactorOptions, WhyOptions, WhyRowsOptions } from "./reasons/why.ts";
-export * as rolling from "./rolling/index.ts";

@@ -41,6 +41,7 @@ const ROOMS = [
   "src/engine.ts",
   "src/jobs",
   "src/index.ts",
+  "src/kernel_builders.ts",
   "src/verify",
   "src/bench",
   "src/pages",

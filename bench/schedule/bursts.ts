@@ -86,12 +86,11 @@ async function push(
   bars: readonly Panel[],
   whole: Panel,
 ): Promise<void> {
-  if (manner === "one by one") for (const bar of bars) (await session.push(bar)).free();
+  if (manner === "one by one") for (const bar of bars) await session.push(bar);
   else if (manner === "one push") await session.push(whole);
   else {
     const paramsOf = (index: number) => ({ params: { side: manner === "burst" ? 0 : index % 2 } });
-    const take = async (bar: Panel, index: number) => (await session.push(bar, paramsOf(index))).free();
-    await Promise.all(bars.map(take));
+    await Promise.all(bars.map((bar, index) => session.push(bar, paramsOf(index))));
   }
 }
 

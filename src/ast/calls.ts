@@ -1,5 +1,5 @@
 import type { Dialect } from "../../grammar/dialects.ts";
-import type { Syntax } from "../../grammar/syntax.ts";
+import { type Syntax, syntaxBelow } from "../../grammar/syntax.ts";
 import { InternalError } from "../errors.ts";
 import type { KernelOperator, Operator, RewriteOperator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -69,13 +69,10 @@ export class Calls {
 
   /** Replaces native aliases by printed names: a file in another dialect may define macros with the alias names. */
   #printNames(root: Syntax): void {
-    const pending = [root];
-    for (let item = pending.pop(); item; item = pending.pop()) {
-      if (item.kind !== "call") continue;
-      const called = item.isSymbol ? undefined : this.#registry.find(item.name, "native");
+    for (const item of syntaxBelow(root)) {
+      if (item.kind !== "call" || item.isSymbol) continue;
+      const called = this.#registry.find(item.name, "native");
       if (called) (item as { name: string }).name = called.name;
-      for (const arg of item.args) pending.push(arg);
-      for (const { value } of item.named) pending.push(value);
     }
   }
 }

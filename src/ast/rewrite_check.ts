@@ -1,6 +1,6 @@
 import { DIALECTS } from "../../grammar/dialects.ts";
 import { parseFormulas } from "../../grammar/parse.ts";
-import type { CallSyntax, Syntax } from "../../grammar/syntax.ts";
+import { type CallSyntax, type Syntax, syntaxBelow } from "../../grammar/syntax.ts";
 import { UsageError } from "../errors.ts";
 import type { Operator, RewriteOperator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -62,8 +62,7 @@ function rewritesIn(operator: RewriteOperator, registry: Registry): RewriteOpera
   }
   const parameters = new Set(operator.parameters.map(({ name }) => name.toLowerCase()));
   const found = new Set<RewriteOperator>();
-  const pending: Syntax[] = [root];
-  for (let item = pending.pop(); item; item = pending.pop()) {
+  for (const item of syntaxBelow(root)) {
     if (item.kind === "name" && !parameters.has(item.name.toLowerCase())) {
       const remedy = `make ${item.name} a parameter: a formula uses only the names of its parameters`;
       throw rewriteError(
@@ -79,8 +78,6 @@ function rewritesIn(operator: RewriteOperator, registry: Registry): RewriteOpera
       throw rewriteError(operator, `its formula uses ${item.name}, which is not an operator`, remedy);
     }
     if (called.axis === "rewrite") found.add(called);
-    for (const arg of item.args) pending.push(arg);
-    for (const { value } of item.named) pending.push(value);
   }
   return [...found];
 }

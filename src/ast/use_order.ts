@@ -1,6 +1,6 @@
 import { DIALECTS, type Dialect } from "../../grammar/dialects.ts";
 import { spelledName } from "../../grammar/names.ts";
-import type { Syntax } from "../../grammar/syntax.ts";
+import { type Syntax, syntaxBelow } from "../../grammar/syntax.ts";
 import type { Definition } from "./definitions.ts";
 import type { Names } from "./names.ts";
 import type { Report } from "./report.ts";
@@ -86,13 +86,9 @@ function usesOf({ statement }: Definition, names: Names, dialect: Dialect): Defi
 function namesIn(syntax: Syntax): { values: Set<string>; functions: Set<string> } {
   const values = new Set<string>();
   const functions = new Set<string>();
-  const pending = [syntax];
-  for (let item = pending.pop(); item; item = pending.pop()) {
+  for (const item of syntaxBelow(syntax)) {
     if (item.kind === "name") values.add(item.name);
-    if (item.kind !== "call") continue;
-    if (!item.isSymbol) functions.add(item.name);
-    for (const arg of item.args) pending.push(arg);
-    for (const { value } of item.named) pending.push(value);
+    if (item.kind === "call" && !item.isSymbol) functions.add(item.name);
   }
   return { values, functions };
 }

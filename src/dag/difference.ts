@@ -1,15 +1,22 @@
 import { type Dag, inputsOf, type Task } from "./dag.ts";
-import { printOutputs, printTask, printTasks } from "./print.ts";
+import { printDag, printOutputs, printTask, printTasks } from "./print.ts";
 
-/** A graph with the numbers by which its tasks are printed. */
-export interface LabelledDag {
-  readonly dag: Dag;
-  readonly labels: readonly number[];
+/** The lines of the first graph, then for each of the others what its pass has changed; tasks keep their numbers. */
+export function printChanges([first, ...others]: readonly Dag[]): string[][] {
+  let before: LabelledDag = { dag: first!, labels: first!.tasks.map((_, id) => id) };
+  const changes = others.map((dag) => {
+    const after = labelsAfter(before, dag);
+    const lines = printDifference(before, after);
+    before = after;
+    return lines;
+  });
+  return [printDag(first!).split("\n"), ...changes];
 }
 
-/** Labels a first graph: tasks are printed by their ids. */
-export function firstLabels(dag: Dag): LabelledDag {
-  return { dag, labels: dag.tasks.map((_, id) => id) };
+/** A graph with the numbers by which its tasks are printed. */
+interface LabelledDag {
+  readonly dag: Dag;
+  readonly labels: readonly number[];
 }
 
 /**
@@ -18,7 +25,7 @@ export function firstLabels(dag: Dag): LabelledDag {
  * A task that does the same with the same inputs keeps its label. From outputs to inputs, a task that replaces another
  * one then takes over its label. All others get new labels.
  */
-export function labelsAfter({ dag: before, labels }: LabelledDag, after: Dag): LabelledDag {
+function labelsAfter({ dag: before, labels }: LabelledDag, after: Dag): LabelledDag {
   const matching = new Matching(before, after);
   matching.matchEqualTasks();
   matching.matchPlaces();
@@ -69,7 +76,7 @@ class Matching {
 }
 
 /** The lines that a pass removed, after `- `, and those that it added, after `+ `, in label order. */
-export function printDifference(before: LabelledDag, after: LabelledDag): string[] {
+function printDifference(before: LabelledDag, after: LabelledDag): string[] {
   const [old, now] = [linesOf(before), linesOf(after)];
   const [oldTexts, nowTexts] = [old, now].map((lines) => new Set(lines.map(({ text }) => text)));
   const gone = old.filter(({ text }) => !nowTexts?.has(text));

@@ -373,11 +373,3 @@ export function panelInvalid(problem: string): UsageError {
     "times ascend, columns are row-major [rows x lanes], codes of groups run from -1 to one less than the labels",
   );
 }
-
-export function tableOverwritten(): ResourceError {
-  return new ResourceError(
-    "E407",
-    "the table's memory has been used again for a later row",
-    "read a table before the next push, or push with copy: true",
-  );
-}

@@ -52,7 +52,7 @@ export interface EvaluateOptions extends ParamOptions {
 }
 
 /** Priorities of calls lie between this and its negative. */
-export const PRIORITY_MAX = 1000;
+const PRIORITY_MAX = 1000;
 
 const PRIORITY = wholeNumber(
   -PRIORITY_MAX,

@@ -3,10 +3,16 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:wor
 import { ResourceError } from "../errors.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
-import { ExecutorSeat, type SeatListener, type SeatOptions } from "./executor_seat.ts";
+import { ExecutorSeat, type SeatListener } from "./executor_seat.ts";
 import type { OpenPlan } from "./open_plan.ts";
 import { type PlanHost, PlanRecord } from "./plan_record.ts";
-import type { MainToScheduler, PlanData, SchedulerLoopTask, SchedulerToMain } from "./protocol.ts";
+import type {
+  MainToScheduler,
+  PlanData,
+  SchedulerLoopTask,
+  SchedulerToMain,
+  SeatOptions,
+} from "./protocol.ts";
 import { settlesWithin } from "./settles_within.ts";
 import { createMailboxHeader, Outbox, resetMailbox, sleepsOf } from "./shared/mailbox.ts";
 import { executorSpinNs, SPIN_NS_DEFAULT } from "./shared/rings.ts";

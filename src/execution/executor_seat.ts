@@ -10,23 +10,13 @@ import {
   type PartFailure,
   RUN_RING_RECORDS,
   RUN_WORDS,
+  type SeatOptions,
 } from "./protocol.ts";
 import { Outbox } from "./shared/mailbox.ts";
 import { RecordRing } from "./shared/rings.ts";
 import type { ThreadLoop, Threads } from "./thread_loops.ts";
 import type { StampedThread } from "./watch/hang_watch.ts";
 import type { WatchedThread } from "./watch/heap_watch.ts";
-
-/** Start parameters shared by every executor of a pool. */
-export interface SeatOptions {
-  readonly runnerUrl: string;
-  readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
-  readonly headers: readonly Int32Array<SharedArrayBuffer>[];
-  readonly sleeping: Int32Array<SharedArrayBuffer>;
-  readonly waitingCount: Int32Array<SharedArrayBuffer>;
-  readonly unheard: Int32Array<SharedArrayBuffer>;
-  readonly spinNs: number;
-}
 
 /** Events of an executor that the pool handles. */
 export interface SeatListener {
@@ -74,16 +64,9 @@ export class ExecutorSeat implements WatchedThread, StampedThread {
     port1.on("message", (message: ExecutorToMain) => this.#receive(message));
     // The scheduler's port keeps the process alive while a run is under way.
     port1.unref();
-    const { runnerUrl, schedulerHeader, headers, sleeping, waitingCount, unheard, spinNs } = options;
     const task: ExecutorLoopTask = {
+      ...options,
       executor: id,
-      runnerUrl,
-      schedulerHeader,
-      headers,
-      sleeping,
-      waitingCount,
-      unheard,
-      spinNs,
       link: this.link,
       mailbox: { port: port2, header },
     };

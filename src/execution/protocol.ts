@@ -61,14 +61,10 @@ export interface ExecutorLink {
   readonly loading: Int32Array<SharedArrayBuffer>;
 }
 
-/** Start parameters of an executor's loop. */
-export interface ExecutorLoopTask {
-  /** Index of the executor, for its own scratch space. */
-  readonly executor: number;
+/** Start parameters that all executors of a pool have in common. */
+export interface SeatOptions {
   /** Module that exports `openRunner`. */
   readonly runnerUrl: string;
-  readonly mailbox: Mailbox;
-  readonly link: ExecutorLink;
   readonly schedulerHeader: Int32Array<SharedArrayBuffer>;
   /** Mailbox headers of all executors, and a bit for each that sleeps and has parts ahead of their inputs. */
   readonly headers: readonly Int32Array<SharedArrayBuffer>[];
@@ -81,6 +77,14 @@ export interface ExecutorLoopTask {
   readonly spinNs: number;
 }
 
+/** Start parameters of an executor's loop. */
+export interface ExecutorLoopTask extends SeatOptions {
+  /** Index of the executor, for its own scratch space. */
+  readonly executor: number;
+  readonly mailbox: Mailbox;
+  readonly link: ExecutorLink;
+}
+
 /** Start parameters of the scheduler's loop. */
 export interface SchedulerLoopTask {
   readonly mailbox: Mailbox;
@@ -89,7 +93,7 @@ export interface SchedulerLoopTask {
   readonly spinNs: number;
   /** Number of waiting executors. */
   readonly waitingCount: Int32Array<SharedArrayBuffer>;
-  /** See `ExecutorLoopTask.unheard`. */
+  /** See `SeatOptions.unheard`. */
   readonly unheard: Int32Array<SharedArrayBuffer>;
   /** Cores that the threads may run on. */
   readonly cores: number;

@@ -19,11 +19,8 @@ export interface PendingFile {
 /** A digest of the host's name: folders may be shared, and processes of other hosts are not visible here. */
 const HOST = hash("sha256", hostname()).slice(0, 8);
 
-/**
- * Follows the name of the output in the temporary name: host, process, and a random part. Writers may add a suffix for
- * pieces of the file.
- */
-const TAIL = /^(?<host>[0-9a-f]{8})-(?<pid>\d+)\.[0-9a-f]{12}\.tmp(\.\w+)?$/;
+/** Follows the name of the output in the temporary name: host, process, and a random part. */
+const TAIL = /^(?<host>[0-9a-f]{8})-(?<pid>\d+)\.[0-9a-f]{12}\.tmp$/;
 
 /**
  * Begins a file for the path, after removing unfinished files of killed processes. If a running process in another container

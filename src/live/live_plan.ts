@@ -106,7 +106,7 @@ export class LivePlan {
       memoryNeed: () => ({
         bytes: {
           input: LiveInput.bytesOf(read, laneCount, ROW_SLOTS),
-          // Two tables, for rows that are copied out of the executors' buffers.
+          // Two tables: one is filled while the caller takes the other.
           results: 2 * 8 * laneCount * dag.outputs.length,
         },
         held: [],

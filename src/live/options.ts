@@ -122,8 +122,6 @@ export interface PushOptions {
   readonly budgetMs?: number | undefined;
   /** What to do with factors that do not fit into the budget. Default: the option of the session. */
   readonly late?: LatePolicy | undefined;
-  /** Return tables that stay valid. Default false: tables are valid until the next push. */
-  readonly copy?: boolean | undefined;
 }
 
 export const PUSH_OPTIONS: OptionKinds<PushOptions> = {
@@ -136,7 +134,6 @@ export const PUSH_OPTIONS: OptionKinds<PushOptions> = {
     refuse: invalid("a positive number"),
   },
   late: LATE,
-  copy: FLAG,
 };
 
 export const SPARE_SYMBOLS_DEFAULT = 64;

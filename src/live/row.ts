@@ -6,6 +6,9 @@ import type { Table } from "apache-arrow";
  */
 export type FactorTag = "on_time" | "late" | "skipped" | "unwanted";
 
+/** Where each factor is, by name. */
+export type FactorTags = Readonly<Record<string, FactorTag>>;
+
 /** Where the time of a push went, and what was expected. */
 export interface RowTiming {
   /** From the call of `push` to the table, including the wait for earlier pushes, in ms. */
@@ -29,7 +32,7 @@ export interface RowTiming {
 
 /** A row with factors that came late. */
 export interface LateRow {
-  /** The whole row. Valid until the next push, unless copied. */
+  /** The whole row. */
   readonly table: Table;
   /** From the call of `push` to this table, in ms. */
   readonly totalMs: number;
@@ -39,18 +42,12 @@ export interface LateRow {
 export interface LiveRow {
   /**
    * The pushed rows in the form of `evaluate`: time, symbol, one column per factor, for the symbols of the bar, sorted by
-   * time, then symbol. Unless copied, its memory is used again once it is freed, or by the next push that is called after
-   * it has come.
+   * time, then symbol. It is the caller's own.
    */
   readonly table: Table;
-  /**
-   * Frees the memory of the table, which throws E407 when it is read from now on. For bursts of pushes that are not
-   * awaited: tables that are not freed keep theirs until the next push is called.
-   */
-  free(): void;
   readonly timing: RowTiming;
   /** Where each factor of the newest row is. */
-  readonly tags: ReadonlyMap<string, FactorTag>;
+  readonly tags: FactorTags;
   /** Whether the table came later than the budget allows, whatever the tags say. */
   readonly missedBudget: boolean;
   /** Resolves with the factors tagged `late`; null if no factor is late. */

@@ -5,7 +5,7 @@ import type { FactorGate, LiveFactor } from "./live_dag.ts";
 import type { LiveCall } from "./live_params.ts";
 import type { LivePlan, RunAccount } from "./live_plan.ts";
 import type { LatePolicy } from "./options.ts";
-import type { FactorTag } from "./row.ts";
+import type { FactorTag, FactorTags } from "./row.ts";
 
 export interface RunRowOptions {
   readonly signal?: AbortSignal | undefined;
@@ -28,7 +28,7 @@ interface UnfinishedRow {
 export interface RowRun {
   readonly account: RunAccount;
   readonly predictedMs: number;
-  readonly tags: ReadonlyMap<string, FactorTag>;
+  readonly tags: FactorTags;
   /** Settles when the row has ended; null if it has. */
   readonly rest: Promise<void> | null;
 }
@@ -42,7 +42,7 @@ export class RowRunner {
   /** Distinct priorities, the most urgent first. */
   readonly #priorities: readonly number[];
   /** Most rows have the tags of the row before. */
-  #lastTags: ReadonlyMap<string, FactorTag> = new Map();
+  #lastTags: FactorTags = {};
   #unfinished: UnfinishedRow | null = null;
   /** The gate that was caught up last. */
   #lastGate = 0;
@@ -177,7 +177,7 @@ export class RowRunner {
     }
     const left = late === "deliver" ? "late" : "skipped";
     const tags = this.#tags(call, done, left);
-    const isDone = ![...tags.values()].includes(left);
+    const isDone = !Object.values(tags).includes(left);
     if (isDone) this.#unfinished = null;
     const isLeft = this.#skipsRows && late === "skip";
     if (isDone || isLeft) return { account, tags, rest: pending && settled(pending) };
@@ -188,15 +188,17 @@ export class RowRunner {
     return { account, tags, rest: suppressUnhandled(rest()) };
   }
 
-  #tags(call: LiveCall, classes: number, left: FactorTag): ReadonlyMap<string, FactorTag> {
+  #tags(call: LiveCall, classes: number, left: FactorTag): FactorTags {
     const least = this.#priorities[classes - 1]!;
     const tagOf = (factor: LiveFactor): FactorTag => {
       if (!isWanted(factor, call)) return "unwanted";
       return factor.priority >= least ? "on_time" : left;
     };
     const { factors } = this.#plan;
-    if (factors.some((factor) => this.#lastTags.get(factor.name) !== tagOf(factor)))
-      this.#lastTags = new Map(factors.map((factor) => [factor.name, tagOf(factor)]));
+    if (factors.some((factor) => this.#lastTags[factor.name] !== tagOf(factor))) {
+      const tags = factors.map((factor) => [factor.name, tagOf(factor)]);
+      this.#lastTags = Object.freeze(Object.fromEntries(tags));
+    }
     return this.#lastTags;
   }
 }

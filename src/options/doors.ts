@@ -8,6 +8,7 @@ export type Spec = "source" | "program" | "call" | "engine";
 export const DOORS = {
   compile: ["program"],
   "a panel's reading": ["source"],
+  panelFrom: ["source"],
   evaluate: ["call"],
   stream: ["call"],
   evaluateMany: ["call"],

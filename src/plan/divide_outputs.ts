@@ -59,7 +59,7 @@ function mostShared(
 }
 
 /** For each output the columns that it depends on, its own included. */
-function columnsOfOutputs({ tasks, columns, outputs }: Plan): number[][] {
+export function columnsOfOutputs({ tasks, columns, outputs }: Plan): number[][] {
   const seenFor = new Int32Array(tasks.length).fill(-1);
   return outputs.map(({ column }, output) => {
     const found = new Set<number>();

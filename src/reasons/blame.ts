@@ -26,7 +26,26 @@ export interface CauseBlame {
   readonly cause: NullCause;
 }
 
-const because = (cause: NullCause): CauseBlame => ({ kind: "cause", cause });
+export const because = (cause: NullCause): CauseBlame => ({ kind: "cause", cause });
+
+export const blameOfInput = (input: number, rowsAgo: number, cause: InputBlame["cause"]): InputBlame => ({
+  kind: "input",
+  input,
+  rowsAgo,
+  cause,
+});
+
+/** A cell among those that are judged. */
+export interface Place {
+  /** Index into the columns of its block. */
+  readonly cell: number;
+  readonly lane: number;
+  /** Counted from the first row of its block, and from that of the first block. */
+  readonly blockRow: number;
+  readonly row: number;
+  /** The row before which nothing counts. */
+  readonly start: number;
+}
 
 /** Stand-ins for a missing value: a result that has a value with one of them was null for want of it. */
 const STAND_INS = [1, 0];
@@ -43,21 +62,22 @@ export function declaredCause(operator: KernelOperator, ...args: readonly unknow
   return null;
 }
 
-const isInfinite = (value: number): boolean => Math.abs(value) === Number.POSITIVE_INFINITY;
+export const isInfinite = (value: number): boolean => Math.abs(value) === Number.POSITIVE_INFINITY;
 
 /** The values of an operator's inputs, a column for each `[rows]`, oldest row first, today's last. */
 type Columns = readonly Float64Array[];
 
-/** The cells of one row as columns. */
-export const columnsOfRow = (cells: readonly number[]): Columns =>
-  cells.map((value) => Float64Array.of(value));
-
 /** The blame for a null or an infinity of an elementwise operator, given the values of its inputs. */
-export function blameOfCell(operator: ElementwiseDefinition, cells: readonly number[]): Blame {
-  const result = referenceCell(operator, cells);
-  const input = blamedInput(cells, result, (given) => referenceCell(operator, given));
-  return input ?? blameWithoutNull(result, declaredCause(operator, ...cells), columnsOfRow(cells));
+export function blameOfCell(operator: ElementwiseDefinition, cells: readonly number[], value: number): Blame {
+  // Any null makes the cell null: the first one is to blame.
+  const first = Number.isNaN(value) && !operator.seesNulls ? cells.findIndex(Number.isNaN) : -1;
+  if (first >= 0) return blameOfInput(first, 0, "null_input");
+  const input = blamedInput(cells, value, (given) => referenceCell(operator, given));
+  return input ?? blameWithoutNull(value, declaredCause(operator, ...cells), columnsOfRow(cells));
 }
+
+/** The cells of one row as columns. */
+const columnsOfRow = (cells: readonly number[]): Columns => cells.map((value) => Float64Array.of(value));
 
 /** The input of today whose null (or infinity, for an infinite result) makes the result what it is; null if there is none. */
 function blamedInput(
@@ -71,7 +91,7 @@ function blamedInput(
   const input =
     candidates.find((i) => STAND_INS.some((value) => !isBad(recompute(cells.with(i, value))))) ??
     candidates[0]!;
-  return { kind: "input", input, rowsAgo: 0, cause: isNull ? "null_input" : "infinite_input" };
+  return blameOfInput(input, 0, isNull ? "null_input" : "infinite_input");
 }
 
 /**
@@ -88,12 +108,12 @@ function blameWithoutNull(result: number, declared: NullCause | null, columns: C
 }
 
 /** The newest null, or for `infinite_input` the newest infinity; of one row that of the first input. Null if there is none. */
-export function newestCell(columns: Columns, cause: InputBlame["cause"]): InputBlame | null {
+function newestCell(columns: Columns, cause: InputBlame["cause"]): InputBlame | null {
   const isWanted = cause === "infinite_input" ? isInfinite : Number.isNaN;
   const last = (columns[0]?.length ?? 0) - 1;
   for (let row = last; row >= 0; row--) {
     const input = columns.findIndex((column) => isWanted(column[row]!));
-    if (input >= 0) return { kind: "input", input, rowsAgo: last - row, cause };
+    if (input >= 0) return blameOfInput(input, last - row, cause);
   }
   return null;
 }
@@ -114,7 +134,7 @@ export const keepsNulls = ({ operator, minPeriods }: Call): boolean =>
  *
  * @param columns those rows of the window that exist
  */
-export function blameOfWindow(call: Call, columns: Columns): Blame {
+export function blameOfWindow(call: Call, columns: Columns, value: number): Blame {
   const { operator, settings, minPeriods } = call;
   const rolling = operator as RollingDefinition;
   const last = columns[0]!.length - 1;
@@ -129,11 +149,10 @@ export function blameOfWindow(call: Call, columns: Columns): Blame {
     rolling.reference.length < 3
       ? rolling.reference(windowsOf(all), settings, NO_ROWS)
       : rolling.reference(windowsOf(all), settings, rows());
-  const result = compute(columns);
-  const decisive = kept === null ? decisiveCell(columns, result, compute) : null;
+  const decisive = kept === null ? decisiveCell(columns, value, compute) : null;
   return (
     decisive ??
-    blameWithoutNull(result, declaredCause(operator, windowsOf(columns), settings, rows()), columns)
+    blameWithoutNull(value, declaredCause(operator, windowsOf(columns), settings, rows()), columns)
   );
 }
 
@@ -172,7 +191,7 @@ function decisiveCell(
     for (const [input, column] of columns.entries()) {
       const value = column[row]!;
       if (!counts(value)) continue;
-      const blame: InputBlame = { kind: "input", input, rowsAgo: last - row, cause };
+      const blame = blameOfInput(input, last - row, cause);
       first ??= blame;
       if (tried++ >= TRIED_CELLS_MAX) return first;
       const isDecided = STAND_INS.some((stand) => {
@@ -198,18 +217,18 @@ export function blameOfRecursion(
   operator: RecursiveDefinition,
   settings: Settings,
   cells: readonly number[],
+  value: number,
   { state, newest }: LaneMemory,
 ): Blame {
   const compute = (given: readonly number[]) => operator.reference([...given], settings, state.slice());
-  const result = compute(cells);
-  const today = blamedInput(cells, result, compute);
-  if (today && STAND_INS.some((value) => !isBad(compute(cells.with(today.input, value))))) return today;
+  const today = blamedInput(cells, value, compute);
+  if (today && STAND_INS.some((stand) => !isBad(compute(cells.with(today.input, stand))))) return today;
   const declared = declaredCause(operator, cells, settings, state.slice());
   if (declared !== null && declared !== "infinite_input") return because(declared);
   if (today) return today;
-  if (Number.isNaN(result) && declared === null) return newest("null_in_window") ?? because("undeclared");
+  if (Number.isNaN(value) && declared === null) return newest("null_in_window") ?? because("undeclared");
   // An infinity that the state has forgotten is not to blame.
-  const isKept = Number.isNaN(result) || state.some(isInfinite);
+  const isKept = Number.isNaN(value) || state.some(isInfinite);
   return (
     newestCell(columnsOfRow(cells), "infinite_input") ??
     (isKept ? newest("infinite_input") : null) ??

@@ -4,18 +4,9 @@ import { windowRowsOf } from "../operator/definition.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import type { TimeType } from "../panel.ts";
 import type { Source } from "../text/source.ts";
-import {
-  type Blame,
-  blameOfCell,
-  blameOfRecursion,
-  blameOfWindow,
-  columnsOfRow,
-  isBad,
-  type LaneMemory,
-  newestCell,
-} from "./blame.ts";
+import { isBad } from "./blame.ts";
 import type { ExplainedExpression, ExplainedWindow, ReasonStep, WrittenPlace } from "./explanation.ts";
-import type { LaneTrace } from "./lane_trace.ts";
+import type { NullOrigins } from "./null_origins.ts";
 import { placeOf } from "./written_place.ts";
 
 /** Deeper expressions are not shown: a person does not read them, and a tree of a million levels has no JSON. */
@@ -26,7 +17,10 @@ export interface TracedFactor {
   readonly expression: Expression;
   readonly source: Source;
   readonly taskOf: ReadonlyMap<Expression, number>;
-  readonly trace: LaneTrace;
+  /** Of the instrument alone. */
+  readonly origins: NullOrigins;
+  /** One per row of these. */
+  readonly times: BigInt64Array;
   readonly timeType: TimeType;
 }
 
@@ -52,7 +46,7 @@ export class CellReasons {
       row,
     ];
     while (isBad(this.#value(expression, at))) {
-      const blame = this.#blame(expression, at);
+      const blame = this.#factor.origins.blame(this.#task(expression), at);
       steps.push(this.#step(expression, parent, at, blame.cause));
       if (blame.kind === "cause") break;
       parent = expression;
@@ -65,59 +59,6 @@ export class CellReasons {
   /** The only step where the factor's own condition does not hold. */
   unwanted(row: number): ReasonStep {
     return this.#step(this.#factor.expression, null, row, "condition_not_wanted");
-  }
-
-  #blame(expression: Expression, row: number): Blame {
-    const { trace } = this.#factor;
-    const value = this.#value(expression, row);
-    const because = (cause: NullCause): Blame => ({ kind: "cause", cause });
-    if (expression.kind === "field") {
-      if (trace.present[row] === 0 && Number.isNaN(value)) return because("absent");
-      return because(Number.isNaN(value) ? "missing_value" : "infinite_value");
-    }
-    if (expression.kind !== "call") return because(Number.isNaN(value) ? "null_written" : "overflow");
-    const { operator, args, settings } = expression;
-    const cells = args.map((arg) => this.#value(arg, row));
-    switch (operator.axis) {
-      case "elementwise":
-        return blameOfCell(operator, cells);
-      case "rolling":
-        return blameOfWindow(expression, this.#window(expression, row));
-      case "recursive":
-        return blameOfRecursion(operator, settings, cells, this.#memory(expression, row));
-      default:
-        return this.#blameInRow(expression, cells, row);
-    }
-  }
-
-  #blameInRow(expression: Expression, cells: readonly number[], row: number): Blame {
-    const columns = columnsOfRow(cells);
-    const input = newestCell(columns, "null_input");
-    if (input) return input;
-    const cause = this.#factor.trace.rowCause(this.#task(expression), row);
-    // The infinity of another instrument is no cell of this one.
-    const infinite = cause === "infinite_input" ? newestCell(columns, cause) : null;
-    return infinite ?? { kind: "cause", cause };
-  }
-
-  /** What a recursion has come to before a row: the reference runs over all earlier rows. */
-  #memory({ operator, args, settings }: CallNode, row: number): LaneMemory {
-    if (operator.axis !== "recursive") throw new TypeError(`${operator.name} is no recursion`);
-    const state = Float64Array.from(operator.initialState(settings));
-    const earlier = args.map((arg) => this.#factor.trace.window(this.#task(arg), row - 1, row));
-    for (let r = 0; r < row; r++)
-      operator.reference(
-        earlier.map((column) => column[r]!),
-        settings,
-        state,
-      );
-    return {
-      state,
-      newest: (cause) => {
-        const found = newestCell(earlier, cause);
-        return found && { ...found, rowsAgo: found.rowsAgo + 1 };
-      },
-    };
   }
 
   #step(expression: Expression, parent: Expression | null, row: number, cause: NullCause): ReasonStep {
@@ -170,11 +111,11 @@ export class CellReasons {
   #window({ operator, args, settings }: CallNode, row: number): Float64Array[] {
     const rows = windowRowsOf(operator, settings);
     const read = Number.isFinite(rows) ? rows : 1;
-    return args.map((arg) => this.#factor.trace.window(this.#task(arg), row, read));
+    return args.map((arg) => this.#factor.origins.window(this.#task(arg), row, read));
   }
 
   #value(expression: Expression, row: number): number {
-    return this.#factor.trace.value(this.#task(expression), row);
+    return this.#factor.origins.value(this.#task(expression), row);
   }
 
   #task(expression: Expression): number {
@@ -182,7 +123,7 @@ export class CellReasons {
   }
 
   #time(row: number): string {
-    return formatTime(this.#factor.trace.times[row]!, this.#factor.timeType);
+    return formatTime(this.#factor.times[row]!, this.#factor.timeType);
   }
 }
 

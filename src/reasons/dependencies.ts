@@ -1,6 +1,6 @@
 import { inputsOf, type Task } from "../dag/dag.ts";
 import { windowRowsOf } from "../operator/definition.ts";
-import { readsRow } from "./row_cause.ts";
+import { readsRow } from "./row_blame.ts";
 
 /** How far a cell of a task reads a field. */
 export interface FieldReach {

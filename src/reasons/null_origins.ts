@@ -1,8 +1,19 @@
 import { type CallTask, inputsOf, type Task } from "../dag/dag.ts";
-import { windowRowsOf } from "../operator/definition.ts";
+import { type RecursiveDefinition, windowRowsOf } from "../operator/definition.ts";
 import { NULL_CAUSES, type NullCause } from "../operator/null_causes.ts";
-import { blameOfCell, blameOfRecursion, blameOfWindow, type InputBlame, isBad, keepsNulls } from "./blame.ts";
-import { RowCauses, type TracedBlock, valuesOf } from "./row_cause.ts";
+import {
+  type Blame,
+  because,
+  blameOfCell,
+  blameOfInput,
+  blameOfRecursion,
+  blameOfWindow,
+  type InputBlame,
+  isBad,
+  keepsNulls,
+  type Place,
+} from "./blame.ts";
+import { RowBlame, type TracedBlock, valuesOf } from "./row_blame.ts";
 import { TaskHistory } from "./task_history.ts";
 
 /** The first cause of a null, and the task that has it. */
@@ -25,297 +36,312 @@ export const originOf = (code: number): Origin => ({
 
 /** A task's cells in a block `[rows x lanes]`: its values, and where they are null or infinite the codes of origins. */
 interface Cells {
-  readonly values: Float64Array;
+  values: Float64Array;
   readonly origins: Int32Array;
 }
 
-/** A block, and what the tasks before one have in it. */
-interface BlockCells {
-  readonly block: TracedBlock;
-  /** The row of the panel that is the block's first. */
-  readonly firstRow: number;
-  readonly cells: readonly Cells[];
+/** Says why cells of one task have no finite value. Blocks and their rows come in order, after those of the inputs. */
+interface Judge {
+  /** The block whose cells come next. */
+  open?(block: TracedBlock): void;
+  blame(value: number, at: Place): Blame;
+  /** The origin of an input's cell in a row before. */
+  earlier?(blame: InputBlame, at: Place): number;
+  /** Takes a cell, with a value or without one, after it was judged. */
+  take?(at: Place): void;
 }
 
-/** Finds the origins of a task's nulls and infinities in the blocks of a panel, which come in order. */
-interface OriginFinder {
-  find(own: Cells, block: BlockCells): void;
+/** What the pass goes over, and what it keeps. */
+export interface PassSize {
+  /** Lanes of a block. */
+  readonly laneCount: number;
+  /** Rows of a block at most. */
+  readonly blockRows: number;
+  /** The only lane whose origins are wanted: all of its values and blames are kept. Null: all lanes. */
+  readonly lane: number | null;
+  /** Rows of all blocks. */
+  readonly rowCount: number;
 }
 
 /**
  * The first cause of every null and infinity of every sub-expression.
  *
- * Algorithm: one pass forward in time, inputs before what reads them. A cell that is null for an input takes the input's
- * origin, so that no chain is ever walked back; windows read the last rows of their inputs, recursions carry the origin of
- * their newest null. The rules are those of `blame.ts`.
+ * Algorithm: one pass forward in time, inputs before what reads them. Each cell without a finite value is judged once
+ * (`blame.ts`); one that is null for an input takes the input's origin, so that no chain is ever walked back. Windows read the
+ * last rows of their inputs, recursions carry the origin of their newest null.
  */
 export class NullOrigins {
-  readonly #laneCount: number;
   readonly #tasks: readonly Task[];
-  #finders: readonly OriginFinder[] = [];
+  readonly #lane: number | null;
+  readonly #laneCount: number;
+  readonly #cells: readonly Cells[];
   readonly #histories: readonly (TaskHistory | null)[];
-  readonly #cells: { values: Float64Array; readonly origins: Int32Array }[];
-  #firstRow = 0;
+  readonly #judges: readonly Judge[];
+  /** Of a lane that is wanted alone, by task and row. */
+  readonly #blames: readonly Blame[][];
+  readonly #isPresent: boolean[] = [];
+  /** Rows at which history begins again. */
+  readonly #restartRows: readonly number[];
+  #rowCount = 0;
 
   /** Bytes that it allocates. */
-  static bytesOf(tasks: readonly Task[], laneCount: number, blockRows: number): number {
-    const numberCount = tasks.filter(({ kind }) => kind === "number").length;
-    const cellBytes =
-      tasks.length * Int32Array.BYTES_PER_ELEMENT + numberCount * Float64Array.BYTES_PER_ELEMENT;
-    const keptRows = historyRows(tasks).map((rows) => (rows > 0 ? rows + blockRows : 0));
-    const historyBytes = keptRows.reduce((sum, rows) => sum + TaskHistory.bytesOf(rows, laneCount), 0);
-    return cellBytes * blockRows * laneCount + historyBytes;
+  static bytesOf(tasks: readonly Task[], size: PassSize): number {
+    const laneCount = size.lane === null ? size.laneCount : 1;
+    const [valueBytes, codeBytes] = [Float64Array.BYTES_PER_ELEMENT, Int32Array.BYTES_PER_ELEMENT];
+    const owned = tasks.filter(({ kind }) => size.lane !== null || kind === "number").length;
+    const blockBytes = size.blockRows * (tasks.length * codeBytes + owned * valueBytes);
+    const keptRows = historyRows(tasks, size).reduce((sum, rows) => sum + rows, 0);
+    return laneCount * (blockBytes + keptRows * (valueBytes + codeBytes));
   }
 
-  constructor(tasks: readonly Task[], laneCount: number, blockRows: number) {
-    this.#laneCount = laneCount;
-    this.#cells = tasks.map((task, id) => {
-      const isNumber = task.kind === "number";
-      const origins = new Int32Array(blockRows * laneCount);
-      if (isNumber) origins.fill(codeOf(id, Number.isNaN(task.value) ? "null_written" : "overflow"));
-      return {
-        values: new Float64Array(isNumber ? origins.length : 0).fill(isNumber ? task.value : 0),
-        origins,
-      };
-    });
-    this.#histories = historyRows(tasks).map((rows) =>
-      rows > 0 ? new TaskHistory(rows + blockRows, laneCount) : null,
-    );
+  constructor(tasks: readonly Task[], size: PassSize, restartRows: readonly number[]) {
     this.#tasks = tasks;
-    this.restart();
-  }
-
-  /** The next row is the first: what windows and recursions know of earlier ones is forgotten. */
-  restart(): void {
-    this.#firstRow = 0;
-    for (const history of this.#histories) history?.restart();
-    this.#finders = this.#tasks.map((task, id) => this.#finderOf(task, id));
+    this.#restartRows = restartRows;
+    this.#lane = size.lane;
+    this.#laneCount = size.lane === null ? size.laneCount : 1;
+    const cellCount = size.blockRows * this.#laneCount;
+    this.#cells = tasks.map((task) => ({
+      values: task.kind === "number" ? new Float64Array(cellCount).fill(task.value) : new Float64Array(0),
+      origins: new Int32Array(cellCount),
+    }));
+    this.#histories = historyRows(tasks, size).map((rows) =>
+      rows > 0 ? new TaskHistory(rows, this.#laneCount) : null,
+    );
+    this.#judges = tasks.map((task, id) => this.#judgeOf(task, id));
+    this.#blames = tasks.map(() => []);
   }
 
   /** Takes the next rows; `of` then has theirs. */
   take(block: TracedBlock): void {
-    const current = { block, firstRow: this.#firstRow, cells: this.#cells };
-    for (const [id, finder] of this.#finders.entries()) {
+    const { rowCount, present } = block.results;
+    for (let row = 0; this.#lane !== null && row < rowCount; row++)
+      this.#isPresent.push(present[row * block.laneCount + this.#lane] === 1);
+    for (const [id, judge] of this.#judges.entries()) {
       const own = this.#cells[id]!;
-      own.values = valuesOf(block, id) ?? own.values;
-      finder.find(own, current);
-      this.#histories[id]?.take(own.values, own.origins, block.results.rowCount);
+      const values = valuesOf(block, id);
+      if (values !== null) own.values = this.#ofLane(values, block);
+      judge.open?.(block);
+      this.#judge(id, judge, rowCount);
+      this.#histories[id]?.take(own.values, own.origins, rowCount);
     }
-    this.#firstRow += block.results.rowCount;
+    this.#rowCount += rowCount;
   }
 
   /** The cells of a task in the block that was taken last. */
-  of(task: number): Cells {
+  of(task: number): Readonly<Cells> {
     return this.#cells[task]!;
   }
 
-  #finderOf(task: Task, id: number): OriginFinder {
-    if (task.kind === "number") return { find() {} };
-    if (task.kind === "field") return { find: (own, block) => findInField(id, own, block) };
-    if (task.kind === "param")
-      return { find: (own, block) => eachBad(own, block, (value) => codeOf(id, ownCause(value))) };
-    switch (task.operator.axis) {
+  /** Whether the lane that is wanted alone has a row. */
+  isPresent(row: number): boolean {
+    return this.#isPresent[row]!;
+  }
+
+  /** The value of a task in a row of that lane; NaN for null. */
+  value(task: number, row: number): number {
+    return this.#histories[task]!.value(row, 0);
+  }
+
+  /** The values of its last rows up to one; fewer where history begins later. */
+  window(task: number, row: number, rows: number): Float64Array {
+    return this.#histories[task]!.window(row, 0, Math.min(rows, row - this.#startOf(row) + 1));
+  }
+
+  /** Why it has no finite value there. */
+  blame(task: number, row: number): Blame {
+    return this.#blames[task]![row]!;
+  }
+
+  /** The first row that counts for a row. */
+  #startOf(row: number): number {
+    return this.#restartRows.findLast((restart) => restart <= row) ?? 0;
+  }
+
+  /** The values of the lane that is wanted alone, of a column of all lanes. */
+  #ofLane(values: Float64Array, { laneCount, results }: TracedBlock): Float64Array {
+    const lane = this.#lane;
+    if (lane === null || laneCount === 1) return values;
+    return Float64Array.from({ length: results.rowCount }, (_, row) => values[row * laneCount + lane]!);
+  }
+
+  #judge(id: number, judge: Judge, rowCount: number): void {
+    const inputs = this.#inputs(id);
+    const { values, origins } = this.#cells[id]!;
+    const takesAll = judge.take !== undefined;
+    for (let blockRow = 0, cell = 0; blockRow < rowCount; blockRow++) {
+      const row = this.#rowCount + blockRow;
+      const start = this.#startOf(row);
+      for (let lane = 0; lane < this.#laneCount; lane++, cell++) {
+        const value = values[cell]!;
+        if (!isBad(value) && !takesAll) continue;
+        const at = { cell, lane, blockRow, row, start };
+        if (isBad(value)) {
+          const blame = judge.blame(value, at);
+          if (this.#lane !== null) this.#blames[id]![row] = blame;
+          if (blame.kind === "cause") origins[cell] = codeOf(id, blame.cause);
+          else if (blame.rowsAgo > 0) origins[cell] = judge.earlier!(blame, at);
+          else origins[cell] = inputs[blame.input]!.origins[cell]!;
+        }
+        judge.take?.(at);
+      }
+    }
+  }
+
+  #inputs(id: number): readonly Cells[] {
+    return inputsOf(this.#tasks[id]!).map((input) => this.#cells[input]!);
+  }
+
+  #judgeOf(task: Task, id: number): Judge {
+    if (task.kind === "field") return new FieldJudge(this.#lane ?? 0);
+    if (task.kind !== "call") return { blame: (value) => because(writtenCause(value)) };
+    const { operator } = task;
+    const inputs = this.#inputs(id);
+    switch (operator.axis) {
       case "elementwise":
-        return { find: (own, block) => findInCells(task, id, own, block) };
+        return { blame: (value, at) => blameOfCell(operator, cellsOf(inputs, at), value) };
       case "rolling":
-        return new WindowOrigins(
+        return new WindowJudge(
           task,
-          id,
           task.inputs.map((input) => this.#histories[input]!),
-          this.#laneCount,
         );
       case "recursive":
-        return new RecursionOrigins(task, id, this.#laneCount);
-      default:
-        return { find: (own, block) => findInRows(task, id, own, block) };
+        return new RecursionJudge(task, operator, inputs);
+      default: {
+        const blame = new RowBlame(task, this.#tasks, this.#lane ?? 0);
+        return {
+          open: (block) => blame.open(block),
+          blame: (value, at) => blame.of(cellsOf(inputs, at), value, at),
+        };
+      }
     }
   }
 }
 
-/** Rows before a block that windows read of each task; 0 for tasks that no window reads. */
-function historyRows(tasks: readonly Task[]): number[] {
+const cellsOf = (inputs: readonly Cells[], { cell }: Place): number[] =>
+  inputs.map(({ values }) => values[cell]!);
+
+/** Rows that are kept of each task: all, or those that windows read before a block and of it; 0 where no window reads it. */
+function historyRows(tasks: readonly Task[], { lane, rowCount, blockRows }: PassSize): number[] {
+  if (lane !== null) return tasks.map(() => rowCount);
   const rows = new Array<number>(tasks.length).fill(0);
   for (const task of tasks) {
     if (task.kind !== "call" || task.operator.axis !== "rolling") continue;
     const windowRows = windowRowsOf(task.operator, task.settings);
-    for (const input of task.inputs) rows[input] = Math.max(rows[input]!, windowRows);
+    for (const input of task.inputs) rows[input] = Math.max(rows[input]!, windowRows + blockRows);
   }
   return rows;
 }
 
-const ownCause = (value: number): NullCause => (Number.isNaN(value) ? "null_written" : "overflow");
+const writtenCause = (value: number): NullCause => (Number.isNaN(value) ? "null_written" : "overflow");
 
-/** Calls `find` for each cell that is null or infinite and keeps the code that it returns. */
-function eachBad(
-  { values, origins }: Cells,
-  { block }: Pick<BlockCells, "block">,
-  find: (value: number, cell: number) => number,
-): void {
-  const count = block.results.rowCount * block.laneCount;
-  for (let cell = 0; cell < count; cell++) {
-    const value = values[cell]!;
-    if (isBad(value)) origins[cell] = find(value, cell);
+class FieldJudge implements Judge {
+  readonly #firstLane: number;
+  #block!: TracedBlock;
+
+  /** @param firstLane the lane of a block that is lane 0 of places */
+  constructor(firstLane: number) {
+    this.#firstLane = firstLane;
+  }
+
+  open(block: TracedBlock): void {
+    this.#block = block;
+  }
+
+  blame(value: number, { blockRow, lane }: Place): Blame {
+    if (!Number.isNaN(value)) return because("infinite_value");
+    const { results, laneCount } = this.#block;
+    const isPresent = results.present[blockRow * laneCount + this.#firstLane + lane] === 1;
+    return because(isPresent ? "missing_value" : "absent");
   }
 }
 
-function findInField(id: number, own: Cells, current: BlockCells): void {
-  const { present } = current.block.results;
-  const codes = [codeOf(id, "absent"), codeOf(id, "missing_value"), codeOf(id, "infinite_value")] as const;
-  eachBad(own, current, (value, cell) =>
-    Number.isNaN(value) ? codes[present[cell] === 0 ? 0 : 1] : codes[2],
-  );
-}
-
-/** The first input that is null in a cell; -1 if none is. */
-function nullInput(inputs: readonly Cells[], cell: number): number {
-  for (let i = 0; i < inputs.length; i++) if (Number.isNaN(inputs[i]!.values[cell]!)) return i;
-  return -1;
-}
-
-/** The first input that is infinite in a cell without a null; -1 if none is. */
-const infiniteInput = (inputs: readonly Cells[], cell: number): number =>
-  inputs.findIndex(({ values }) => isBad(values[cell]!));
-
-const inputCells = (task: CallTask, { cells }: BlockCells): readonly Cells[] =>
-  inputsOf(task).map((input) => cells[input]!);
-
-function findInCells(task: CallTask, id: number, own: Cells, current: BlockCells): void {
-  const { operator } = task;
-  if (operator.axis !== "elementwise") throw new TypeError(`${operator.name} is not elementwise`);
-  const inputs = inputCells(task, current);
-  eachBad(own, current, (value, cell) => {
-    // Any null makes the cell null: the first one is to blame.
-    const first = Number.isNaN(value) && !operator.seesNulls ? nullInput(inputs, cell) : -1;
-    if (first >= 0) return inputs[first]!.origins[cell]!;
-    const blame = blameOfCell(
-      operator,
-      inputs.map(({ values }) => values[cell]!),
-    );
-    return blame.kind === "input" ? inputs[blame.input]!.origins[cell]! : codeOf(id, blame.cause);
-  });
-}
-
-function findInRows(task: CallTask, id: number, own: Cells, current: BlockCells): void {
-  const { block } = current;
-  const inputs = inputCells(task, current);
-  let [causes, causesRow]: [RowCauses | null, number] = [null, -1];
-  eachBad(own, current, (value, cell) => {
-    const first = nullInput(inputs, cell);
-    if (first >= 0) return inputs[first]!.origins[cell]!;
-    const row = Math.floor(cell / block.laneCount);
-    if (causes === null || row !== causesRow) {
-      causes = new RowCauses(
-        task,
-        block,
-        inputs.map(({ values }) => values),
-        row,
-      );
-      causesRow = row;
-    }
-    const cause = causes.cause(cell % block.laneCount, value);
-    // The infinity of another instrument is no cell of this one.
-    const infinite = cause === "infinite_input" ? infiniteInput(inputs, cell) : -1;
-    return infinite >= 0 ? inputs[infinite]!.origins[cell]! : codeOf(id, cause);
-  });
-}
-
-/** Origins of a rolling operator. */
-class WindowOrigins implements OriginFinder {
+class WindowJudge implements Judge {
   readonly #task: CallTask;
-  readonly #id: number;
   readonly #histories: readonly TaskHistory[];
   readonly #windowRows: number;
   readonly #isNullForNulls: boolean;
-  /** By lane the newest row with a null input, and the origin of that null. */
-  readonly #nullRows: Int32Array;
-  readonly #nullOrigins: Int32Array;
 
-  constructor(task: CallTask, id: number, histories: readonly TaskHistory[], laneCount: number) {
+  constructor(task: CallTask, histories: readonly TaskHistory[]) {
     this.#task = task;
-    this.#id = id;
     this.#histories = histories;
     this.#windowRows = windowRowsOf(task.operator, task.settings);
     this.#isNullForNulls = !keepsNulls(task) && task.minPeriods === null;
-    this.#nullRows = new Int32Array(laneCount).fill(-1);
-    this.#nullOrigins = new Int32Array(laneCount);
   }
 
-  find({ values, origins }: Cells, current: BlockCells): void {
-    const { laneCount, results } = current.block;
-    const inputs = inputCells(this.#task, current);
-    for (let row = 0; row < results.rowCount; row++) {
-      for (let lane = 0; lane < laneCount; lane++) {
-        const cell = row * laneCount + lane;
-        const first = nullInput(inputs, cell);
-        if (first >= 0) {
-          this.#nullRows[lane] = current.firstRow + row;
-          this.#nullOrigins[lane] = inputs[first]!.origins[cell]!;
-        }
-        if (isBad(values[cell]!)) origins[cell] = this.#origin(current.firstRow + row, lane);
-      }
-    }
-  }
-
-  #origin(row: number, lane: number): number {
-    const oldest = row - this.#windowRows + 1;
+  blame(value: number, { row, start, lane }: Place): Blame {
+    const rows = Math.min(this.#windowRows, row - start + 1);
+    const isNullForNulls = this.#isNullForNulls && rows === this.#windowRows;
     // Any null of the window makes the cell null: the newest one is to blame.
-    if (this.#isNullForNulls && oldest >= 0 && this.#nullRows[lane]! >= oldest)
-      return this.#nullOrigins[lane]!;
-    const windows = this.#histories.map((history) => history.window(row, lane, this.#windowRows));
-    const blame = blameOfWindow(this.#task, windows);
-    if (blame.kind === "cause") return codeOf(this.#id, blame.cause);
-    return this.#histories[blame.input]!.origin(row - blame.rowsAgo, lane);
+    for (let rowsAgo = 0; isNullForNulls && rowsAgo < rows; rowsAgo++) {
+      const input = this.#histories.findIndex((of) => Number.isNaN(of.value(row - rowsAgo, lane)));
+      if (input >= 0) return blameOfInput(input, rowsAgo, "null_in_window");
+    }
+    const windows = this.#histories.map((history) => history.window(row, lane, rows));
+    return blameOfWindow(this.#task, windows, value);
+  }
+
+  earlier({ input, rowsAgo }: InputBlame, { row, lane }: Place): number {
+    return this.#histories[input]!.origin(row - rowsAgo, lane);
   }
 }
 
-/** Origins of a recursive operator: its reference runs along, since causes depend on its state. */
-class RecursionOrigins implements OriginFinder {
-  readonly #task: CallTask;
-  readonly #id: number;
-  readonly #states: readonly Float64Array[];
-  /** By lane the origin of the newest null, and of the newest infinity, of an input; -1 for none. */
-  readonly #newest: { readonly null_in_window: Int32Array; readonly infinite_input: Int32Array };
+/** What a lane of a recursive operator has come to since its history began. */
+interface LaneState {
+  readonly start: number;
+  readonly state: Float64Array;
+  /** The newest null, and the newest infinity, of an input. */
+  readonly newest: Partial<
+    Record<string, { readonly row: number; readonly input: number; readonly origin: number }>
+  >;
+}
 
-  constructor(task: CallTask, id: number, laneCount: number) {
-    const { operator, settings } = task;
-    if (operator.axis !== "recursive") throw new TypeError(`${operator.name} is no recursion`);
-    this.#task = task;
-    this.#id = id;
-    this.#states = Array.from({ length: laneCount }, () =>
-      Float64Array.from(operator.initialState(settings)),
-    );
-    const none = () => new Int32Array(laneCount).fill(-1);
-    this.#newest = { null_in_window: none(), infinite_input: none() };
+/** The reference of a recursive operator runs along, since causes depend on its state. */
+class RecursionJudge implements Judge {
+  readonly #settings: CallTask["settings"];
+  readonly #operator: RecursiveDefinition;
+  readonly #inputs: readonly Cells[];
+  readonly #lanes: LaneState[] = [];
+
+  constructor({ settings }: CallTask, operator: RecursiveDefinition, inputs: readonly Cells[]) {
+    this.#settings = settings;
+    this.#operator = operator;
+    this.#inputs = inputs;
   }
 
-  find({ values, origins }: Cells, current: BlockCells): void {
-    const { operator, settings } = this.#task;
-    if (operator.axis !== "recursive") return;
-    const { laneCount, results } = current.block;
-    const inputs = inputCells(this.#task, current);
-    for (let cell = 0; cell < results.rowCount * laneCount; cell++) {
-      const lane = cell % laneCount;
-      const cells = inputs.map((input) => input.values[cell]!);
-      if (isBad(values[cell]!)) origins[cell] = this.#origin(lane, cell, cells, inputs);
-      // The first input that is bad in a row counts, as in a chain of reasons.
-      for (let i = cells.length - 1; i >= 0; i--) {
-        const value = cells[i]!;
-        if (!isBad(value)) continue;
-        const kind = Number.isNaN(value) ? "null_in_window" : "infinite_input";
-        this.#newest[kind][lane] = inputs[i]!.origins[cell]!;
-      }
-      operator.reference(cells, settings, this.#states[lane]!);
+  blame(value: number, at: Place): Blame {
+    const { state, newest } = this.#lane(at);
+    const cells = cellsOf(this.#inputs, at);
+    return blameOfRecursion(this.#operator, this.#settings, cells, value, {
+      state,
+      newest: (cause) => {
+        const found = newest[cause];
+        return found ? blameOfInput(found.input, at.row - found.row, cause) : null;
+      },
+    });
+  }
+
+  earlier({ cause }: InputBlame, at: Place): number {
+    return this.#lane(at).newest[cause]!.origin;
+  }
+
+  take(at: Place): void {
+    const cells = cellsOf(this.#inputs, at);
+    const { state, newest } = this.#lane(at);
+    // Of a row the first null, and the first infinity, counts.
+    for (let input = cells.length - 1; input >= 0; input--) {
+      const value = cells[input]!;
+      if (!isBad(value)) continue;
+      const cause: InputBlame["cause"] = Number.isNaN(value) ? "null_in_window" : "infinite_input";
+      newest[cause] = { row: at.row, input, origin: this.#inputs[input]!.origins[at.cell]! };
     }
+    this.#operator.reference(cells, this.#settings, state);
   }
 
-  #origin(lane: number, cell: number, cells: readonly number[], inputs: readonly Cells[]): number {
-    const { operator, settings } = this.#task;
-    if (operator.axis !== "recursive") return codeOf(this.#id, "undeclared");
-    const newest = (cause: "null_in_window" | "infinite_input"): InputBlame | null =>
-      this.#newest[cause][lane]! < 0 ? null : { kind: "input", input: 0, rowsAgo: 1, cause };
-    const blame = blameOfRecursion(operator, settings, cells, { state: this.#states[lane]!, newest });
-    if (blame.kind === "cause") return codeOf(this.#id, blame.cause);
-    if (blame.rowsAgo === 0) return inputs[blame.input]!.origins[cell]!;
-    return this.#newest[blame.cause as "null_in_window" | "infinite_input"][lane]!;
+  #lane({ lane, start }: Place): LaneState {
+    const known = this.#lanes[lane];
+    if (known?.start === start) return known;
+    const state = Float64Array.from(this.#operator.initialState(this.#settings));
+    this.#lanes[lane] = { start, state, newest: {} };
+    return this.#lanes[lane];
   }
 }

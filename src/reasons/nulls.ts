@@ -2,7 +2,6 @@ import type { Expression } from "../ast/nodes.ts";
 import { CallParams } from "../call_params.ts";
 import { finalDag, type Program } from "../compile.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
-import { partOfSource } from "../data/panel/part_of_source.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { rowRange } from "../evaluation/row_range.ts";
@@ -10,21 +9,15 @@ import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { WrittenPlace } from "./explanation.ts";
-import { codeOf, NullOrigins, originOf } from "./null_origins.ts";
+import { codeOf, type NullOrigins, originOf } from "./null_origins.ts";
 import type { FactorNulls, NullReport, NullSource } from "./null_report.ts";
-import type { TracedBlock } from "./row_cause.ts";
+import type { TracedBlock } from "./row_blame.ts";
 import { tracedBlocks } from "./traced_blocks.ts";
 import { type TracedProgram, traceProgram } from "./traced_program.ts";
 import { placeOf } from "./written_place.ts";
 
 /** The options of the call whose nulls are counted. */
 export type NullsOptions = EvaluateOptions;
-
-/** Bytes of the values and origins of all sub-expressions in a block: rows of a block are as many as fit. */
-const BLOCK_BYTES = 96 * 2 ** 20;
-/** Values of two blocks, for one is computed while the other is read, and origins of one. */
-const BYTES_PER_CELL = 2 * Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER_ELEMENT;
-const BLOCK_ROWS_MAX = 256;
 
 /**
  * Counts the nulls of factors by first cause and by the sub-expression that has it: what `why` finds for each of them.
@@ -45,20 +38,9 @@ export async function countNulls(
   const callParams = await CallParams.of(program, source.time.type, options, registry);
   const factors = [...traced.roots].map(([name, root]) => new FactorCounter(program, traced, name, root));
   const counted = { range, keepsInfinite: options.keepInfinite === true };
-  const blockRows = options.blockRows ?? blockRowsFor(traced, source.laneCount);
-  let origins: NullOrigins | null = null;
-  const { select: _, from: __, to: ___, ...callOfAll } = options;
-  const call = {
-    ...callOfAll,
-    blockRows,
-    reader: () => ({ bytes: { origins: NullOrigins.bytesOf(traced.tasks, source.laneCount, blockRows) } }),
-  };
-  const part = partOfSource(source, { rows: { first: 0, end: range.end }, lane: null });
+  const part = { rows: { first: 0, end: range.end }, lane: null };
   let [cellCount, firstRow] = [0, 0];
-  for await (const block of tracedBlocks(host, registry, traced, part, call)) {
-    origins ??= new NullOrigins(traced.tasks, source.laneCount, blockRows);
-    if (block.isStart) origins.restart();
-    origins.take(block);
+  for await (const { block, origins } of tracedBlocks(host, registry, traced, source, part, options)) {
     const sets = callParams.setsAt(block.results.times);
     const isWanted = (condition: number | null, row: number) => callParams.isWanted(condition, [sets[row]!]);
     cellCount += presentCount(block, firstRow, range);
@@ -66,11 +48,6 @@ export async function countNulls(
     firstRow += block.results.rowCount;
   }
   return { cellCount, factors: factors.map((factor) => factor.report()) };
-}
-
-function blockRowsFor({ tasks }: TracedProgram, laneCount: number): number {
-  const rows = Math.floor(BLOCK_BYTES / (tasks.length * Math.max(1, laneCount) * BYTES_PER_CELL));
-  return Math.min(Math.max(rows, 1), BLOCK_ROWS_MAX);
 }
 
 function presentCount({ results, laneCount }: TracedBlock, firstRow: number, range: RowRange): number {

@@ -1,7 +1,6 @@
 import { CallParams, type ParamOptions } from "../call_params.ts";
 import { finalDag, type Program } from "../compile.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
-import { partOfSource } from "../data/panel/part_of_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
@@ -15,8 +14,7 @@ import { laneOf, noRowOfSymbol, rowOf } from "./cell_of_panel.ts";
 import { CellReasons } from "./cell_reasons.ts";
 import { type FieldReach, reachOf } from "./dependencies.ts";
 import type { Dependency, Explanation } from "./explanation.ts";
-import { LaneTrace } from "./lane_trace.ts";
-import { readsRow } from "./row_cause.ts";
+import type { NullOrigins } from "./null_origins.ts";
 import { tracedBlocks } from "./traced_blocks.ts";
 import { traceProgram } from "./traced_program.ts";
 
@@ -102,15 +100,9 @@ export async function explainFactorRows(
 ): Promise<Explanation[]> {
   checkSelect(program, [options.factor]);
   laneOf(source, options.symbol);
-  const { from, to, ...call } = options;
-  const range = await rowRange(source.time, {
-    ...(from !== undefined && { from }),
-    ...(to !== undefined && { to }),
-  });
-  return await explainRows(host, registry, program, source, range, call);
+  return await explainRows(host, registry, program, source, await rowRange(source.time, options), options);
 }
 
-/** Each stretch between restarts is traced by itself. */
 async function explainRows(
   host: EngineHost,
   registry: Registry,
@@ -119,50 +111,28 @@ async function explainRows(
   range: RowRange,
   options: WhyFactorOptions,
 ): Promise<Explanation[]> {
-  const restarts = (await RestartFinder.of(source.time, range.end, options))?.rows ?? [];
-  const explanations: Explanation[] = [];
-  for (let { first } = range; first < range.end; ) {
-    const start = restarts.findLast((row) => row <= first) ?? 0;
-    const end = restarts.find((row) => row > first) ?? range.end;
-    const rows = { start, first, end };
-    explanations.push(...(await explainStretch(host, registry, program, source, rows, options)));
-    first = end;
-  }
-  return explanations;
-}
-
-/** @param range rows of which none before `start` counts */
-async function explainStretch(
-  host: EngineHost,
-  registry: Registry,
-  program: Program,
-  source: PanelSource,
-  range: RowRange & { readonly start: number },
-  options: WhyFactorOptions,
-): Promise<Explanation[]> {
   const { factor, symbol } = options;
   const lane = laneOf(source, symbol);
   const traced = traceProgram(program, [factor]);
   const root = traced.roots.get(factor)!;
   const reach = reachOf(traced.tasks, root, traced.universe);
-  const rows = { first: Math.max(range.start, range.first - reach.rowsAgo), end: range.end };
-  const isAlone = !traced.tasks.some(readsRow);
-  const part = partOfSource(source, { rows, lane: isAlone ? lane : null });
-  const trace = new LaneTrace(traced.tasks, isAlone ? 0 : lane, rows);
-  for await (const block of tracedBlocks(host, registry, traced, part, options)) trace.take(block);
+  const restartRows = (await RestartFinder.of(source.time, range.end, options))?.rows ?? [];
+  const startOf = (row: number) => restartRows.findLast((restart) => restart <= row) ?? 0;
+  const rows = { first: Math.max(startOf(range.first), range.first - reach.rowsAgo), end: range.end };
+  let origins: NullOrigins | null = null;
+  for await (const block of tracedBlocks(host, registry, traced, source, { rows, lane }, options))
+    origins = block.origins;
+  if (origins === null) return [];
   const { type, values } = source.time;
-  const bound = program.written.bound.factors.find(({ name }) => name === factor)!;
-  const reasons = new CellReasons({
-    expression: bound.expression,
-    source: program.written.source,
-    taskOf: traced.taskOf,
-    trace,
-    timeType: type,
-  });
+  const { bound, source: text } = program.written;
+  const { expression } = bound.factors.find(({ name }) => name === factor)!;
+  const times = values.subarray(rows.first, rows.end);
+  const { taskOf } = traced;
+  const reasons = new CellReasons({ expression, source: text, taskOf, origins, times, timeType: type });
   const isWanted = await wantedRows(program, registry, source, factor, options);
   const explanation = (row: number): Explanation => {
     const at = row - rows.first;
-    const value = trace.value(root, at);
+    const value = origins.value(root, at);
     const isNull = Number.isNaN(value) || (isBad(value) && options.keepInfinite !== true) || !isWanted(row);
     const chain = !isNull ? [] : isWanted(row) ? reasons.chain(at) : [reasons.unwanted(at)];
     return {
@@ -173,11 +143,11 @@ async function explainStretch(
       cause: chain.at(-1)?.cause ?? null,
       expression: reasons.tree(at),
       chain,
-      dependsOn: reach.fields.map((field) => dependencyOf(field, source, range.start, row)),
+      dependsOn: reach.fields.map((field) => dependencyOf(field, source, startOf(row), row)),
     };
   };
   return Array.from({ length: range.end - range.first }, (_, i) => range.first + i)
-    .filter((row) => trace.present[row - rows.first] === 1)
+    .filter((row) => origins.isPresent(row - rows.first))
     .map(explanation);
 }
 

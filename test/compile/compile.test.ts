@@ -2,8 +2,8 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DEFAULT_GROUPS } from "../../src/ast/names.ts";
 import { type CompileOptions, compile, DEFAULT_FIELDS, finalDag } from "../../src/compile.ts";
-import { verifyDag } from "../../src/dag/dag.ts";
 import { FormulaError, UsageError } from "../../src/errors.ts";
+import { verifyDag } from "../dag/verify_dag.ts";
 import { refusal } from "./rendered.ts";
 
 describe("a program", () => {

@@ -1,9 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { compile, finalDag } from "../../src/compile.ts";
-import { type Dag, inputsOf, verifyDag } from "../../src/dag/dag.ts";
+import { type Dag, inputsOf } from "../../src/dag/dag.ts";
 import { propagateConditions } from "../../src/dag/passes/propagate_conditions.ts";
 import { call, dagOf } from "./graphs.ts";
+import { verifyDag } from "./verify_dag.ts";
 
 /** The conditions under which a task is needed; null: always. */
 function conditionsOf(dag: Dag, task: number): number[] | null {

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { compile, finalDag } from "../../src/compile.ts";
-import { verifyDag } from "../../src/dag/dag.ts";
 import { pruneDag } from "../../src/dag/prune.ts";
+import { verifyDag } from "./verify_dag.ts";
 
 const dag = finalDag(
   compile(

@@ -1,7 +1,8 @@
 import { describe, expect, test } from "vitest";
-import { type Dag, type Task, verifyDag } from "../../src/dag/dag.ts";
+import type { Dag, Task } from "../../src/dag/dag.ts";
 import { InternalError } from "../../src/errors.ts";
 import { call } from "./graphs.ts";
+import { verifyDag } from "./verify_dag.ts";
 
 const close: Task = { kind: "field", name: "close" };
 

@@ -1,10 +1,5 @@
 /** Parquet files byte by byte: types that DuckDB reads and does not write (https://parquet.apache.org/docs/file-format/). */
-import {
-  type ThriftStruct,
-  type ThriftValue,
-  TYPE,
-  writeThrift,
-} from "../../src/data/parquet/thrift_compact.ts";
+import { binary, bool, i32, i64, list, struct, type ThriftValue } from "../../src/data/encoders/thrift.ts";
 
 export const PHYSICAL = {
   boolean: 0,
@@ -26,33 +21,23 @@ export interface ParquetColumn {
   readonly converted?: number;
   readonly scale?: number;
   readonly precision?: number;
-  readonly logical?: ThriftStruct;
+  readonly logical?: ThriftValue;
   /** Each value as it stands in the file, without its length; null for null. */
   readonly values: readonly (Uint8Array | null)[];
 }
 
 const MAGIC = Buffer.from("PAR1");
 const OPTIONAL = 1;
-const RLE = 3n;
-
-const i32 = (id: number, value: number | bigint) => ({ id, type: TYPE.i32, value: BigInt(value) });
-const i64 = (id: number, value: number | bigint) => ({ id, type: TYPE.i64, value: BigInt(value) });
-const text = (id: number, value: string) => ({ id, type: TYPE.binary, value: Buffer.from(value) });
-const struct = (id: number, value: ThriftStruct) => ({ id, type: TYPE.struct, value });
-const list = (id: number, elementType: number, items: ThriftValue[]) => {
-  return { id, type: TYPE.list, value: { elementType, items } };
-};
+const RLE = 3;
 
 /** The logical type of a decimal. */
-export function decimalType(precision: number, scale: number): ThriftStruct {
-  return [struct(5, [i32(1, scale), i32(2, precision)])];
+export function decimalType(precision: number, scale: number): ThriftValue {
+  return struct({ 5: struct({ 1: i32(scale), 2: i32(precision) }) });
 }
 
 /** The logical type of a timestamp: its unit is 1 for ms, 2 for us, 3 for ns. */
-export function timestampType(unit: 1 | 2 | 3, isUtc: boolean): ThriftStruct {
-  return [
-    struct(8, [{ id: 1, type: isUtc ? TYPE.true : TYPE.false, value: isUtc }, struct(2, [struct(unit, [])])]),
-  ];
+export function timestampType(unit: 1 | 2 | 3, isUtc: boolean): ThriftValue {
+  return struct({ 8: struct({ 1: bool(isUtc), 2: struct({ [unit]: struct({}) }) }) });
 }
 
 /** A file with one row group, not compressed. */
@@ -63,62 +48,56 @@ export function parquetBytes(
   const rowCount = columns[0]!.values.length;
   const parts: Uint8Array[] = [MAGIC];
   let position = MAGIC.length;
-  const chunks = columns.map((column): ThriftStruct => {
+  const chunks = columns.map((column) => {
     const page = pageOf(column);
     const start = position;
     parts.push(page);
     position += page.length;
-    const metadata = [
-      i32(1, column.physical),
-      list(2, TYPE.i32, [0n, RLE]),
-      list(3, TYPE.binary, [Buffer.from(column.name)]),
-      i32(4, 0),
-      i64(5, rowCount),
-      i64(6, page.length),
-      i64(7, page.length),
-      i64(9, start),
-    ];
-    return [i64(2, start), struct(3, metadata)];
+    const metadata = {
+      1: i32(column.physical),
+      2: list([i32(0), i32(RLE)]),
+      3: list([binary(column.name)]),
+      4: i32(0),
+      5: i64(rowCount),
+      6: i64(page.length),
+      7: i64(page.length),
+      9: i64(start),
+    };
+    return struct({ 2: i64(start), 3: struct(metadata) });
   });
-  const root = [text(4, "schema"), i32(5, columns.length)];
-  const pairs = Object.entries(keyValues).map(([key, value]) => [text(1, key), text(2, value)]);
-  const footer = writeThrift([
-    i32(1, 1),
-    list(2, TYPE.struct, [root, ...columns.map(schemaElement)]),
-    i64(3, rowCount),
-    list(4, TYPE.struct, [[list(1, TYPE.struct, chunks), i64(2, position), i64(3, rowCount)]]),
-    list(5, TYPE.struct, pairs),
-  ]);
+  const root = struct({ 4: binary("schema"), 5: i32(columns.length) });
+  const pairs = Object.entries(keyValues).map(([key, value]) => struct({ 1: binary(key), 2: binary(value) }));
+  const footer = struct({
+    1: i32(1),
+    2: list([root, ...columns.map(schemaElement)]),
+    3: i64(rowCount),
+    4: list([struct({ 1: list(chunks), 2: i64(position), 3: i64(rowCount) })]),
+    5: list(pairs),
+  }).bytes;
   const length = Buffer.alloc(4);
   length.writeUInt32LE(footer.length);
   return Buffer.concat([...parts, footer, length, MAGIC]);
 }
 
-function schemaElement({
-  name,
-  physical,
-  length,
-  converted,
-  scale,
-  precision,
-  logical,
-}: ParquetColumn): ThriftStruct {
-  return [
-    i32(1, physical),
-    ...(length === undefined ? [] : [i32(2, length)]),
-    i32(3, OPTIONAL),
-    text(4, name),
-    ...(converted === undefined ? [] : [i32(6, converted)]),
-    ...(scale === undefined ? [] : [i32(7, scale)]),
-    ...(precision === undefined ? [] : [i32(8, precision)]),
-    ...(logical === undefined ? [] : [struct(10, logical)]),
-  ];
+function schemaElement(column: ParquetColumn): ThriftValue {
+  const { name, physical, length, converted, scale, precision, logical } = column;
+  const number = (value: number | undefined) => (value === undefined ? undefined : i32(value));
+  return struct({
+    1: i32(physical),
+    2: number(length),
+    3: i32(OPTIONAL),
+    4: binary(name),
+    6: number(converted),
+    7: number(scale),
+    8: number(precision),
+    10: logical,
+  });
 }
 
 function pageOf({ physical, values }: ParquetColumn): Uint8Array {
   const body = Buffer.concat([levelsOf(values), ...plainValues(physical, values)]);
-  const dataPage = [i32(1, values.length), i32(2, 0), i32(3, RLE), i32(4, RLE)];
-  const header = writeThrift([i32(1, 0), i32(2, body.length), i32(3, body.length), struct(5, dataPage)]);
+  const dataPage = struct({ 1: i32(values.length), 2: i32(0), 3: i32(RLE), 4: i32(RLE) });
+  const header = struct({ 1: i32(0), 2: i32(body.length), 3: i32(body.length), 5: dataPage }).bytes;
   return Buffer.concat([header, body]);
 }
 

@@ -3,6 +3,7 @@ import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSyn
 import { join, relative } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import * as library from "../../src/index.ts";
+import * as kernel from "../../src/kernel_builders.ts";
 import { runSql } from "../data/scratch.ts";
 
 const root = join(import.meta.dirname, "../..");
@@ -95,7 +96,7 @@ function ownImports({ file, code }: Snippet): string[] {
   );
   return [...exported]
     .map(([, name]) => name!)
-    .filter((name) => !(name in library) && new RegExp(`\\b${name}\\b`).test(code))
+    .filter((name) => !(name in library) && !(name in kernel) && new RegExp(`\\b${name}\\b`).test(code))
     .map((name) => `import { ${name} } from "${relative(folder, join(root, file))}";`);
 }
 
@@ -115,9 +116,9 @@ function programOfParts(run: readonly Snippet[]): string {
   return [
     'import { deepStrictEqual as deepEqual } from "node:assert";',
     `import { ${Object.keys(library).join(", ")}, type PanelBlock } from "factorloom";`,
+    `import { ${Object.keys(kernel).join(", ")}, type Series, type Value, type WindowState } from "factorloom/kernel";`,
     'import { DIALECTS } from "../../grammar/dialects.ts";',
     'import { Source } from "../../src/text/source.ts";',
-    'import type { Series, Value, WindowState } from "../../src/index.ts";',
     ...new Set(run.flatMap(ownImports)),
     PRELUDE,
     'let progress = "";',

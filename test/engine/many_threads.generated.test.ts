@@ -32,11 +32,8 @@ async function valuesWith(threads: number, queueMs?: number) {
       return [name, values.slice(row * lanes, (row + 1) * lanes)] as const;
     });
   const pushed = [0, 1, 2].map(async (row) => {
-    const { table: one } = await session.push(
-      { time: panel.time.values.at(-1)! + BigInt(row + 1), fields: Object.fromEntries(bar(row)) },
-      { copy: true },
-    );
-    return one;
+    const time = panel.time.values.at(-1)! + BigInt(row + 1);
+    return (await session.push({ time, fields: Object.fromEntries(bar(row)) })).table;
   });
   const tables = [table, ...(await Promise.all(pushed))];
   await session.close();

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
-import { compile, defineOperator, Engine, type Operator, rolling, UsageError } from "../../src/index.ts";
+import { compile, defineOperator, Engine, type Operator, UsageError } from "../../src/index.ts";
+import { rolling } from "../../src/kernel_builders.ts";
 import type { ElementwiseDefinition, RecursiveDefinition } from "../../src/operator/definition.ts";
 import { panelOf } from "../panels.ts";
 import { d, facts, x } from "./fixtures/operator_facts.ts";

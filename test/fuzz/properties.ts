@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { DIALECTS } from "../../grammar/dialects.ts";
 import { printExpression } from "../../src/ast/print.ts";
 import { type CompileOptions, compile, type Program } from "../../src/compile.ts";
-import { verifyDag } from "../../src/dag/dag.ts";
 import { PASS_NAMES } from "../../src/dag/passes/order.ts";
 import { Engine } from "../../src/engine.ts";
 import { FormulaError } from "../../src/errors.ts";
@@ -11,6 +10,7 @@ import { bindFormula, treeDifference } from "../ast_print/bound_formula.ts";
 import { panels, pickCells, range } from "../conformance/awkward_panels.ts";
 import { type EvaluationOptions, evaluateHere } from "../conformance/evaluation.ts";
 import { type Expected, expectCells } from "../conformance/same_cells.ts";
+import { verifyDag } from "../dag/verify_dag.ts";
 import { garbageTexts } from "./garbage_texts.ts";
 import { formulaBatches, NAMES, PANEL_NAMES, randomFormulas } from "./random_formulas.ts";
 

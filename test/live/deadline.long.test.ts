@@ -5,6 +5,7 @@ import {
   compile,
   Engine,
   type FactorTag,
+  type LiveRow,
   type OpenOptions,
   type Panel,
   type Program,
@@ -99,20 +100,20 @@ function valuesOf(table: Table, name: string, row: number | null): (number | nul
 
 function expectValues(
   table: Table,
-  tags: ReadonlyMap<string, FactorTag>,
+  tags: LiveRow["tags"],
   wanted: readonly FactorTag[],
   row: number,
   seed = 0,
 ): void {
-  for (const [name, tag] of tags) {
+  for (const [name, tag] of Object.entries(tags)) {
     const right = valuesOf(expected, name, row);
     const values = wanted.includes(tag) ? right : right.map(() => null);
     expect(valuesOf(table, name, null), `${name} (${tag}) in row ${row}, seed ${seed}`).toEqual(values);
   }
 }
 
-const byTag = (tags: ReadonlyMap<string, FactorTag>, tag: FactorTag) =>
-  [...tags].flatMap(([name, found]) => (found === tag ? [name] : []));
+const byTag = (tags: LiveRow["tags"], tag: FactorTag) =>
+  Object.entries(tags).flatMap(([name, found]) => (found === tag ? [name] : []));
 
 describe("a budget", () => {
   test("of half of what is needed has the urgent factors on time, the others come late", async () => {
@@ -141,7 +142,7 @@ describe("a budget", () => {
       const options = { params: { session: row % 2 ? "close" : "open" }, budgetMs: 1 + row } as const;
       const bar = rowsOf(bars, row, row + 1);
       const [expectedRow, found] = [await given.push(bar, options), await written.push(bar, options)];
-      expect([...found.tags]).toEqual([...expectedRow.tags]);
+      expect(found.tags).toEqual(expectedRow.tags);
       expectValues(found.table, found.tags, ["on_time"], row);
       late += byTag(found.tags, "late").length;
     }

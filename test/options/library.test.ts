@@ -97,7 +97,7 @@ const DOOR: Readonly<
         return [name, values.subarray(row * panel.laneCount, (row + 1) * panel.laneCount)] as const;
       });
       const bar = { time: panel.time.values[row]!, fields: Object.fromEntries(fields) };
-      tables.push((await session.push(bar, { copy: true })).table);
+      tables.push((await session.push(bar)).table);
     }
     return [bitsOfTable(new Table(tables.flatMap(({ batches }) => batches))), bitsOfTable(table)];
   },

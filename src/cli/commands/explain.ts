@@ -1,13 +1,11 @@
 import { type Command, Option } from "commander";
 import { compile, finalDag, type Program, writtenDag } from "../../compile.ts";
 import type { Dag, Task } from "../../dag/dag.ts";
-import { firstLabels, labelsAfter, printDifference } from "../../dag/difference.ts";
-import type { CompileStage } from "../../dag/passes/order.ts";
+import { printChanges } from "../../dag/difference.ts";
 import {
   conditionText,
   countCalls,
   countUnsharedCalls,
-  printDag,
   printDot,
   printOutputs,
   printTasks,
@@ -79,22 +77,15 @@ async function explanationOf(program: Program, { format, passes, symbols }: Expl
   return passes ? passesText(program) : explainText(program);
 }
 
-/** The graph after the first stage, then what each pass removed and added; tasks keep their numbers. */
-function passesText({ stages: [first, ...others] }: Program): string {
-  const { name, dag } = first as CompileStage;
-  let before = firstLabels(dag);
-  const sections = [`== ${name}: ${callsText(dag)}`, printDag(dag)];
-  for (const stage of others) {
-    const after = labelsAfter(before, stage.dag);
-    const lines = printDifference(before, after);
-    sections.push(
-      "",
-      `== ${stage.name}: ${callsText(stage.dag)}`,
-      ...(lines.length > 0 ? lines : ["unchanged"]),
-    );
-    before = after;
-  }
-  return sections.join("\n");
+/** The graph after the first stage, then what each pass removed and added. */
+function passesText({ stages }: Program): string {
+  const changes = printChanges(stages.map(({ dag }) => dag));
+  return stages
+    .map(({ name, dag }, i) => {
+      const lines = changes[i]!.length > 0 ? changes[i]! : ["unchanged"];
+      return [`== ${name}: ${callsText(dag)}`, ...lines].join("\n");
+    })
+    .join("\n\n");
 }
 
 function callsText(dag: Dag): string {

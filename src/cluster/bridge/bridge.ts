@@ -16,7 +16,7 @@ import {
 } from "../protocol/protocol.ts";
 import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
 import type { ClusterHang } from "./cluster_hang.ts";
-import { type ConnectOptions, connectRequest } from "./connection.ts";
+import type { ConnectOptions } from "./connection.ts";
 import { keepLastLines } from "./last_lines.ts";
 import { pythonScript } from "./python.ts";
 
@@ -215,7 +215,12 @@ export class Bridge {
 
   /** @throws UsageError E601 or E632, ResourceError E603 or E604. */
   async connect(address: string, options: ConnectOptions): Promise<ClusterFacts> {
-    const { record } = await this.#ask({ kind: "connect", address, ...connectRequest(options) });
+    const { record } = await this.#ask({
+      kind: "connect",
+      address,
+      seconds: options.timeoutSeconds,
+      ...options,
+    });
     const { dashboard, schedulerVersions, workers } = record as unknown as ClusterFacts;
     return { dashboard, schedulerVersions, workers };
   }

@@ -1,9 +1,10 @@
 import { hash } from "node:crypto";
-import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { zipSync } from "fflate";
 import { calibrationFile } from "../../evaluation/stored_costs.ts";
 import { makeFolders } from "../../files/folders.ts";
+import { replaceFile } from "../../files/pending_file.ts";
 import { type BundledFile, bundledFiles } from "./bundle_files.ts";
 
 /** The files that an executor needs on a host that has only Node. */
@@ -83,16 +84,10 @@ async function readKept(folder: string, key: string): Promise<Omit<ExecutorBundl
   }
 }
 
-/** Writes under a temporary name and renames; removes the oldest bundles. */
+/** Writes a bundle; removes the oldest ones. */
 async function keep(folder: string, name: string, bytes: Uint8Array): Promise<void> {
   await makeFolders(folder);
-  const partial = join(folder, `${name}.${process.pid}.partial`);
-  try {
-    await writeFile(partial, bytes);
-    await rename(partial, join(folder, name));
-  } finally {
-    await rm(partial, { force: true });
-  }
+  await replaceFile(join(folder, name), bytes);
   const zips = (await readdir(folder)).filter((each) => each.endsWith(".zip"));
   const ages = await Promise.all(
     zips.map(async (each) => ({ each, time: (await stat(join(folder, each))).mtimeMs })),

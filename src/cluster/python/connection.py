@@ -59,10 +59,10 @@ class Connection:
         """Connects to the scheduler and waits for a worker; returns the report of `scheduler_reports.cluster`."""
         self.address = request["address"]
         self.silent_seconds = max(SILENT_SECONDS_MIN, min(request["timeoutSeconds"] / 3, SILENT_SECONDS_MAX))
-        self.wanted = {name: request[name] for name in ("workers", "resources")}
+        self.wanted = {name: request.get(name) for name in ("workers", "resources")}
         self.restriction = restriction_text(self.wanted)
         until = time.monotonic() + request["seconds"]
-        self._client = await scheduler_client.connect(self.address, request["seconds"], request["tls"])
+        self._client = await scheduler_client.connect(self.address, request["seconds"], request.get("tls"))
         report = await self.report()
         while len(report["workers"]) == 0:
             if time.monotonic() > until:

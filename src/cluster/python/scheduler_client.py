@@ -93,9 +93,9 @@ def security_of(tls: Record | None) -> Security:
         else:
             security = Security(
                 require_encryption=True,
-                tls_ca_file=tls["ca"],
-                tls_client_cert=tls["cert"],
-                tls_client_key=tls["key"],
+                tls_ca_file=tls.get("ca"),
+                tls_client_cert=tls.get("cert"),
+                tls_client_key=tls.get("key"),
             )
         security.get_connection_args("client")
     except (OSError, ssl.SSLError) as error:

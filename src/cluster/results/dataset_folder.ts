@@ -1,7 +1,8 @@
 import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
-import { parquetRowCount } from "../../data/parquet/parquet_rows.ts";
+import { type Database, openDatabase } from "../../data/duckdb/database.ts";
+import { parquetRowCounts } from "../../data/read/parquet_source.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { isSystemError } from "../../files/system_error.ts";
 import { datasetDiffers, datasetInUse, datasetTaken, storeFailed } from "../protocol/errors.ts";
@@ -80,9 +81,12 @@ export class DatasetFolder {
       const expected = new Set(parts.map(({ name }) => name));
       const other = seen.find((name) => !expected.has(name));
       if (other !== undefined) throw datasetDiffers(this.#path, `${other} is not one of its parts`);
-      for (const part of parts) {
-        signal?.throwIfAborted();
-        await this.#check(part);
+      {
+        using database = await openDatabase();
+        for (const part of parts) {
+          signal?.throwIfAborted();
+          await this.#check(database, part);
+        }
       }
       const rows = parts.reduce((sum, part) => sum + part.rows, 0);
       await rm(join(this.#path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
@@ -91,12 +95,12 @@ export class DatasetFolder {
     });
   }
 
-  async #check({ name, rows, bytes }: WrittenPart): Promise<void> {
+  async #check(database: Database, { name, rows, bytes }: WrittenPart): Promise<void> {
     const path = join(this.#path, name);
     const size = (await stat(path).catch(() => null))?.size;
     if (size === undefined) throw datasetDiffers(this.#path, `${name} is missing`);
     if (size !== bytes) throw datasetDiffers(this.#path, `${name} has ${size} of ${bytes} bytes`);
-    const found = await parquetRowCount(path);
+    const [found] = await parquetRowCounts(database, [path]).catch(() => [null]);
     if (found !== rows) throw datasetDiffers(this.#path, `${name} has ${found} of ${rows} rows`);
   }
 

@@ -47,12 +47,9 @@ export class FolderClaim {
     return tokenIn(await readFile(this.#file, "utf8").catch(() => "")) === this.#token;
   }
 
-  /** Gives up the folder; runs `work` before, if the folder is still claimed by this client. */
-  async release(work: () => Promise<void> = async () => {}): Promise<void> {
+  /** Gives up the folder, if it is still claimed by this client. */
+  async release(): Promise<void> {
     clearInterval(this.#touching);
-    if (!(await this.isOurs())) return;
-    await work();
-    // The work may have removed the folder, and another client may have one there by now.
     if (!(await this.isOurs())) return;
     // If the file cannot be removed, the claim expires.
     await rm(this.#file, { force: true }).catch(() => {});

@@ -24,40 +24,34 @@ export interface ScanColumn {
   bind(data: Data): RowCopier;
 }
 
-/** What DuckDB receives for nulls of numbers: NaN is faster in computations, nulls are for files. */
-export type NullNumbers = "nan" | "null";
-
 /** DuckDB reads decimals of more digits from Parquet as doubles. */
 const DECIMAL_DIGITS_MAX = 38;
 
 /** The value of one row of a batch; null for null. */
 type RowReader = (row: number) => DuckDBValue;
+type NumberReader = (row: number) => number;
 type TypedValues = Float32Array | Float64Array | Int32Array | Uint32Array | BigInt64Array | BigUint64Array;
 
 /**
  * The column's type in DuckDB and its values per batch: integers exact, all other numbers as DOUBLE with NaN for
- * null, or with null for NaN, times as BIGINT, text as VARCHAR, or as INTEGER codes when its
+ * null, times as BIGINT, text as VARCHAR, or as INTEGER codes when its
  * `dictionary` is known beforehand (a text per row takes about 0.3 us). Null for what no panel can use: nested columns, durations, times of day.
  */
-export function scanColumnOf(
-  type: DataType,
-  dictionary: Vector | undefined,
-  nulls: NullNumbers = "nan",
-): ScanColumn | null {
+export function scanColumnOf(type: DataType, dictionary: Vector | undefined): ScanColumn | null {
   if (isText(type)) return textColumn(type, dictionary);
   if (DataType.isInt(type)) return integerColumn(type.bitWidth, type.isSigned);
   if (DataType.isDate(type) || DataType.isTimestamp(type))
     return { type: BIGINT, bind: copyIntegers(BigInt64Array) };
-  if (DataType.isFloat(type) && type.precision !== Precision.HALF) {
-    return { type: DOUBLE, bind: nulls === "nan" ? copyFloats : copyFloatsWithNulls };
-  }
-  if (DataType.isFloat(type) || DataType.isBool(type) || isNumericDictionary(type)) {
-    return { type: DOUBLE, bind: (data) => copyEach(readNumbers(data), nulls) };
-  }
-  if (DataType.isDecimal(type)) {
-    return { type: DOUBLE, bind: (data) => copyEach(readDecimals(data, type.scale), nulls) };
-  }
-  return DataType.isNull(type) ? { type: DOUBLE, bind: () => copyEach(() => Number.NaN) } : null;
+  if (DataType.isFloat(type) && type.precision !== Precision.HALF) return { type: DOUBLE, bind: copyFloats };
+  const read = numberReader(type);
+  return read === null ? null : { type: DOUBLE, bind: (data) => copyEach(read(data)) };
+}
+
+/** How to read a column of other numbers than integers, NaN for null; null for a column of something else. */
+export function numberReader(type: DataType): ((data: Data) => NumberReader) | null {
+  if (DataType.isFloat(type) || DataType.isBool(type) || isNumericDictionary(type)) return readNumbers;
+  if (DataType.isDecimal(type)) return (data) => readDecimals(data, type.scale);
+  return DataType.isNull(type) ? () => () => Number.NaN : null;
 }
 
 /** Text, plain or dictionary-encoded; also bytes, because some writers of Parquet do not mark text as such. */
@@ -103,13 +97,10 @@ function textColumn(type: DataType, dictionary: Vector | undefined): ScanColumn 
   return { type: INTEGER, labels, bind: (data) => copyCodes(data, codeOfLabel) };
 }
 
-function copyEach(read: RowReader, nulls: NullNumbers = "nan"): RowCopier {
+function copyEach(read: RowReader): RowCopier {
   return (chunk, column, start, rowCount) => {
     const vector = chunk.getColumnVector(column);
-    for (let row = 0; row < rowCount; row += 1) {
-      const value = read(start + row);
-      vector.setItem(row, nulls === "null" && Number.isNaN(value) ? null : value);
-    }
+    for (let row = 0; row < rowCount; row += 1) vector.setItem(row, read(start + row));
     vector.flush();
   };
 }
@@ -117,38 +108,18 @@ function copyEach(read: RowReader, nulls: NullNumbers = "nan"): RowCopier {
 /** Memory for a column of a chunk. */
 const ROWS_MAX = DuckDBVector.standardSize();
 const numbersBuffer = new Float64Array(ROWS_MAX);
-const validityBuffer = new BigUint64Array(Math.ceil(ROWS_MAX / 64));
-const ALL_BITS = 2n ** 64n - 1n;
 
 function copyFloats(data: Data): RowCopier {
   const values: Float32Array | Float64Array = data.values;
   return (chunk, column, start, rowCount) => {
     const source = values.subarray(start, start + rowCount);
-    if (data.nullCount === 0 && source instanceof Float64Array) return setColumn(chunk, column, source, null);
+    if (data.nullCount === 0 && source instanceof Float64Array) return setColumn(chunk, column, source);
     const numbers = numbersBuffer.subarray(0, rowCount);
     numbers.set(source);
     forEachNull(data, start, rowCount, (row) => {
       numbers[row] = Number.NaN;
     });
-    setColumn(chunk, column, numbers, null);
-  };
-}
-
-function copyFloatsWithNulls(data: Data): RowCopier {
-  const source: Float32Array | Float64Array = data.values;
-  const values = source instanceof Float64Array ? source : Float64Array.from(source);
-  const bytes = new Uint8Array(validityBuffer.buffer);
-  return (chunk, column, start, rowCount) => {
-    const rows = values.subarray(start, start + rowCount);
-    let hasNulls = false;
-    const clear = (row: number) => {
-      bytes[row >> 3]! &= ~(1 << (row & 7));
-      hasNulls = true;
-    };
-    validityBuffer.fill(ALL_BITS);
-    forEachNull(data, start, rowCount, clear);
-    for (let row = 0; row < rowCount; row += 1) if (Number.isNaN(rows[row])) clear(row);
-    setColumn(chunk, column, rows, hasNulls ? validityBuffer : null);
+    setColumn(chunk, column, numbers);
   };
 }
 
@@ -161,7 +132,7 @@ const copyIntegers =
     const values: TypedValues = data.values;
     return (chunk, column, start, rowCount) => {
       const source = values.subarray(start, start + rowCount);
-      if (data.nullCount === 0 && source instanceof Column) return setColumn(chunk, column, source, null);
+      if (data.nullCount === 0 && source instanceof Column) return setColumn(chunk, column, source);
       const vector = chunk.getColumnVector(column);
       const target = rawValues(vector);
       if (target instanceof BigInt64Array && !(source instanceof BigInt64Array)) {
@@ -183,7 +154,7 @@ function forEachNull(data: Data, start: number, rowCount: number, onNull: (row: 
 }
 
 /** Half floats, booleans (as 0 and 1) and dictionaries of numbers. */
-function readNumbers(data: Data): RowReader {
+function readNumbers(data: Data): NumberReader {
   const vector = new Vector([data]);
   return (row) => {
     const value: unknown = vector.get(row);
@@ -192,7 +163,7 @@ function readNumbers(data: Data): RowReader {
 }
 
 /** Decimals through their decimal text, which JavaScript rounds correctly to the nearest double. */
-function readDecimals(data: Data, scale: number): RowReader {
+function readDecimals(data: Data, scale: number): NumberReader {
   const words: Uint32Array = data.values;
   const wordCount = data.stride;
   return (row) => {
@@ -208,14 +179,14 @@ function readDecimals(data: Data, scale: number): RowReader {
 const utf8 = new TextDecoder("utf-8", { fatal: true, ignoreBOM: true });
 
 /** @throws TypeError for bytes that are not UTF-8. */
-function textOf(value: string | Uint8Array | null): string | null {
+export function textOf(value: string | Uint8Array | null): string | null {
   return value instanceof Uint8Array ? utf8.decode(value) : value;
 }
 
 const labelsOfDictionary = new WeakMap<Vector, (string | null)[]>();
 
 /** Batches mostly share one dictionary; each is decoded once, not once per batch or row. */
-function decodeLabels(dictionary: Vector): (string | null)[] {
+export function decodeLabels(dictionary: Vector): (string | null)[] {
   const labels = labelsOfDictionary.get(dictionary) ?? Array.from(dictionary, textOf);
   labelsOfDictionary.set(dictionary, labels);
   return labels;

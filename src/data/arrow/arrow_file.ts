@@ -12,6 +12,7 @@ import {
   RecordBatchStreamWriter,
   type Schema,
   Table,
+  tableFromIPC,
   type Vector,
 } from "apache-arrow";
 import { type FileBlock, Footer } from "apache-arrow/ipc/metadata/file";
@@ -55,6 +56,13 @@ export function openArrowFile(path: string): ArrowFile {
   const start = readRange(path, 0, Math.min(byteCount, PREFIX_BYTES));
   const isFile = start.toString("latin1", 0, MAGIC.length) === MAGIC;
   return isFile ? openFile(path, byteCount) : openStream(path, byteCount);
+}
+
+/** Reads Arrow IPC, file or stream, in memory. @throws Error if it is neither. */
+export function tableOfBytes(bytes: Uint8Array): Table {
+  registerCodecs();
+  // Columns are views of the bytes, which must be aligned; buffers of Node's pool are not.
+  return tableFromIPC(bytes.byteOffset % 8 === 0 ? bytes : new Uint8Array(bytes));
 }
 
 function openStream(path: string, byteCount: number): ArrowFile {

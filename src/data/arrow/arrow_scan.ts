@@ -4,7 +4,7 @@ import type { RecordBatch, Schema, Vector } from "apache-arrow";
 import { DataType } from "apache-arrow";
 import type { Database } from "../duckdb/database.ts";
 import { columnId } from "../duckdb/relation.ts";
-import { type NullNumbers, type RowCopier, type ScanColumn, scanColumnOf } from "./arrow_columns.ts";
+import { type RowCopier, type ScanColumn, scanColumnOf } from "./arrow_columns.ts";
 
 interface ScannedColumn {
   readonly column: ScanColumn;
@@ -39,15 +39,13 @@ export function registerArrowScan(
   {
     dictionaries = new Map<number, Vector>(),
     parameterCount = 0,
-    nulls = "nan",
   }: {
-    readonly dictionaries?: ReadonlyMap<number, Vector>;
+    readonly dictionaries?: ReadonlyMap<number, Vector> | undefined;
     readonly parameterCount?: number;
-    readonly nulls?: NullNumbers;
   } = {},
 ): (ScanColumn | null)[] {
   const columns = schema.fields.map(({ type }) =>
-    scanColumnOf(type, DataType.isDictionary(type) ? dictionaries.get(type.id) : undefined, nulls),
+    scanColumnOf(type, DataType.isDictionary(type) ? dictionaries.get(type.id) : undefined),
   );
   const scanned = columns.flatMap((column, index): ScannedColumn[] =>
     column === null ? [] : [{ column, index }],

@@ -27,24 +27,15 @@ export function rawValues(vector: DuckDBVector): RawValues {
 }
 
 /**
- * Sets a column of numbers: values of the column's type for all rows of the chunk, and a validity bit for each, lowest
- * first; without bits all are valid. The library's vectors would copy the column twice and leave garbage of its size.
+ * Sets a column of numbers without nulls: values of the column's type for all rows of the chunk. The library's vectors would
+ * copy the column twice and leave garbage of its size.
  */
-export function setColumn(
-  { chunk }: DuckDBDataChunk,
-  column: number,
-  values: RawValues,
-  bits: BigUint64Array | null,
-): void {
+export function setColumn({ chunk }: DuckDBDataChunk, column: number, values: RawValues): void {
   const vector = duckdb.data_chunk_get_vector(chunk, column);
   // The bindings take an offset of 32 bits.
   const isFar = values.byteOffset + values.byteLength > OFFSET_MAX;
   const { buffer, byteOffset, byteLength } = isFar ? values.slice() : values;
   duckdb.copy_data_to_vector(vector, 0, buffer as ArrayBuffer, byteOffset, byteLength);
-  if (bits === null) return;
-  duckdb.vector_ensure_validity_writable(vector);
-  const bytes = Math.ceil(values.length / 64) * BigUint64Array.BYTES_PER_ELEMENT;
-  duckdb.copy_data_to_vector_validity(vector, 0, bits.buffer as ArrayBuffer, bits.byteOffset, bytes);
 }
 
 /** A column of DOUBLE without nulls. */

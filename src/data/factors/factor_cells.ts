@@ -2,9 +2,9 @@
 import { BufferType, Data, Float64 } from "apache-arrow";
 import type { FinishedRow } from "../../kernel/run/finished_rows.ts";
 
-export const FLOAT64 = new Float64();
+const FLOAT64 = new Float64();
 /** The validity of a column without nulls. */
-export const NO_BYTES = new Uint8Array(0);
+const NO_BYTES = new Uint8Array(0);
 
 /** Values that are tested together; one null makes a whole group be tested singly. */
 const PROBED_VALUES = 16;
@@ -46,25 +46,41 @@ export class FactorCells {
     this.#takeOutNonFinite(start);
   }
 
-  /** Adds the values of these cells of a finished row; the memory must have space for them. */
-  gatherFinished(row: FinishedRow, cells: Int32Array): void {
-    const { values, filled: start } = this;
-    this.filled += cells.length;
-    for (let index = 0; index < cells.length; index++) {
-      const cell = cells[index]!;
-      const value = hasBit(row.valid, cell) ? row.values[cell]! : Number.NaN;
-      values[start + index] = value;
-      if (!Number.isFinite(value)) this.#takeOut(value, start + index);
-    }
+  /**
+   * Adds the values of these cells of a finished row; the memory must have space for them.
+   *
+   * @param areFirst whether the cells are the first lanes, in their order
+   */
+  gatherFinished(row: FinishedRow, cells: Int32Array, areFirst: boolean): void {
+    if (areFirst && this.filled % 8 === 0) this.#copyFinished(row, cells.length);
+    else this.gather(row.values, cells, areFirst);
   }
 
-  /** The same column in this memory, which must be empty and have space for it. */
-  copy({ values, nullBitmap, length, nullCount }: Data<Float64>): Data<Float64> {
-    this.values.set(values);
-    if (nullCount > 0) this.validity.set(nullBitmap!);
-    this.filled = length;
-    this.nullCount = nullCount;
-    return this.data();
+  /** Adds the first lanes; what was filled before ends with a whole byte of bits. */
+  #copyFinished({ values, valid, infinite }: FinishedRow, length: number): void {
+    const start = this.filled;
+    this.filled += length;
+    this.values.set(values.subarray(0, length), start);
+    const nullCount = length - countBits(valid, length);
+    if (nullCount > 0) {
+      this.nullCount += nullCount;
+      this.validity.set(new Uint8Array(valid.buffer, valid.byteOffset, (length + 7) >> 3), start >> 3);
+      // The remaining bits are of lanes without a symbol.
+      if (length % 8 > 0) this.validity[this.filled >> 3]! |= 255 << (length % 8);
+    }
+    const infinities = countBits(infinite, length);
+    if (infinities > 0) this.#takeOutInfinite(start, infinities);
+  }
+
+  #takeOutInfinite(start: number, count: number): void {
+    if (this.#keepInfinite) {
+      this.nonFiniteCount += count;
+      return;
+    }
+    for (let position = start; position < this.filled; position++) {
+      const value = this.values[position]!;
+      if (Math.abs(value) === Number.POSITIVE_INFINITY) this.#takeOut(value, position);
+    }
   }
 
   /** Adds nulls; the memory must have space for them. */
@@ -114,8 +130,20 @@ export class FactorCells {
   }
 }
 
-function hasBit(words: Uint32Array, position: number): boolean {
-  return ((words[position >> 5]! >>> (position & 31)) & 1) === 1;
+/** The number of ones among the first bits. */
+function countBits(words: Uint32Array, length: number): number {
+  const whole = length >> 5;
+  let count = 0;
+  for (let index = 0; index < whole; index++) count += onesOf(words[index]!);
+  return length % 32 === 0 ? count : count + onesOf(words[whole]! & (2 ** (length % 32) - 1));
+}
+
+/** The number of ones in 32 bits: parallel sums of two, four and eight bits, then of the bytes. */
+function onesOf(word: number): number {
+  let sums = word - ((word >>> 1) & 0x55555555);
+  sums = (sums & 0x33333333) + ((sums >>> 2) & 0x33333333);
+  sums = (sums + (sums >>> 4)) & 0x0f0f0f0f;
+  return Math.imul(sums, 0x01010101) >>> 24;
 }
 
 function firstOf<T extends Float64Array | Uint8Array>(array: T, length: number): T {

@@ -1,7 +1,6 @@
-/** The output table of a few rows, in memory that is reused for the next ones. */
+/** The output table of a few rows of a session, in memory of its own. */
 import {
   type Data,
-  type Float64,
   makeData,
   RecordBatch,
   Schema,
@@ -11,92 +10,55 @@ import {
   type Vector,
   vectorFromArray,
 } from "apache-arrow";
-import {
-  checkFactorNames,
-  factorField,
-  fillTime,
-  keyColumns,
-  type OutputColumns,
-  schemaOf,
-  timesOf,
-} from "./factor_batches.ts";
+import type { FinishedRow } from "../../kernel/run/finished_rows.ts";
+import type { TimeType } from "../../panel.ts";
+import { factorField, fillTime, keyColumns, timesOf } from "./factor_batches.ts";
 import { FactorCells } from "./factor_cells.ts";
-import type { FinishedFactor } from "./finished_factor.ts";
-import { copied, LentColumns } from "./lent_columns.ts";
 
 /** The time and the symbol. */
 const KEY_COLUMNS = 2;
 
+/**
+ * Memory of about this size is allocated at a time: the C library has pieces of it at hand, while it maps the memory of
+ * a large table page by page, which takes as long as copying the values (101 columns of 4,096 values).
+ */
+const PIECE_BYTES = 2 ** 19;
+
+/** What the tables of a program have in common. */
+export interface RowColumns {
+  /** The schema of rows without infinities. */
+  readonly schema: Schema;
+  readonly time: TimeType;
+  /** In code-unit order. */
+  readonly symbols: Vector<Utf8>;
+  readonly keepInfinite: boolean;
+}
+
 /** The cells of one row that are output. */
 export interface TableRow {
   readonly time: bigint;
-  /** Index of each cell in the columns, in the order of the output. */
+  /** Lane of each cell, in the order of the output. */
   readonly cells: Int32Array;
   /** Index of each cell's symbol. */
   readonly symbols: Int32Array;
   /** Each factor; null if it is null in this row. */
-  readonly factors: readonly (FinishedFactor | null)[];
+  readonly factors: readonly (FinishedRow | null)[];
 }
 
-/**
- * Whose memory the factors of a table have: the executors', where the finished row has the lanes in their order, as long as
- * no other row runs there; the `RowTable`'s, until its next table; or one of its own, for good.
- */
-export type TableMemory = "executors" | "reused" | "own";
-
-/**
- * Builds the table that `evaluate` returns for these rows: schema, order, nulls. If it has one row with the lanes in their
- * order, its factors are views of the finished rows; else they are gathered.
- */
+/** Builds the table that `evaluate` returns for these rows: schema, order, nulls. */
 export class RowTable {
-  readonly #columns: Omit<OutputColumns, "symbols">;
-  /** The values of each factor that are gathered or copied. */
-  readonly #cells: readonly FactorCells[];
-  /** The schema of rows without infinities. */
-  readonly #finiteSchema: Schema;
-  #dictionary: Vector<Utf8> = vectorFromArray([], new Utf8());
-  #times: BigInt64Array | Int32Array;
-  #symbols = new Int32Array(0);
+  readonly #columns: RowColumns;
+  readonly #times: BigInt64Array | Int32Array;
+  readonly #symbols: Int32Array;
+  readonly #factors: readonly FactorCells[];
   #filled = 0;
-  #cellCount = 0;
-  /** The factors of the only row, if they are not gathered. */
-  #inPlace: TableRow["factors"] | null = null;
-  /** The column of a factor without values. */
-  #nulls: Data<Float64> | null = null;
-  readonly #lent = new LentColumns();
 
-  /** @throws DataError E341 when a factor has the name of a key column. */
-  constructor(columns: Omit<OutputColumns, "symbols">, keepInfinite: boolean) {
-    checkFactorNames(columns);
-    const { time, factors } = columns;
+  /** A table of at most `cellCount` cells. */
+  constructor(columns: RowColumns, cellCount: number) {
     this.#columns = columns;
-    this.#cells = factors.map(() => new FactorCells(keepInfinite));
-    this.#finiteSchema = schemaOf(
-      time,
-      factors.map((name) => factorField(name, 0)),
-    );
-    this.#times = timesOf(time.type, 0);
-  }
-
-  /** Symbols in code-unit order. */
-  set symbols(symbols: readonly string[]) {
-    this.#dictionary = vectorFromArray([...symbols], new Utf8());
-  }
-
-  /** Invalidates the last table, whose memory is about to be reused: it throws when it is read. */
-  reclaim(): void {
-    this.#lent.reclaim();
-  }
-
-  /** Begins a table of at most `cellCount` cells, in the buffers of the last one. */
-  begin(cellCount: number): void {
-    this.reclaim();
-    this.#filled = 0;
-    this.#cellCount = cellCount;
-    this.#inPlace = null;
-    if (this.#symbols.length >= cellCount) return;
-    this.#times = timesOf(this.#columns.time.type, cellCount);
+    this.#times = timesOf(columns.time, cellCount);
     this.#symbols = new Int32Array(cellCount);
+    this.#factors = emptyCells(columns.schema.fields.length - KEY_COLUMNS, cellCount, columns.keepInfinite);
   }
 
   append({ time, cells, symbols, factors }: TableRow): void {
@@ -104,67 +66,40 @@ export class RowTable {
     this.#filled += cells.length;
     fillTime(this.#times, time, start, this.#filled);
     this.#symbols.set(symbols, start);
-    if (cells.length === this.#cellCount && areFirstLanes(cells)) {
-      this.#inPlace = factors;
-      return;
-    }
-    if (start === 0) this.#beginGathering();
-    this.#cells.forEach((column, index) => {
+    const areFirst = areFirstLanes(cells);
+    this.#factors.forEach((column, index) => {
       const factor = factors[index]!;
       if (factor === null) column.addNulls(cells.length);
-      else column.gatherFinished(factor.row, cells);
+      else column.gatherFinished(factor, cells, areFirst);
     });
   }
 
-  take(memory: TableMemory): Table {
+  /** The table of the rows so far, to which none can be appended then. */
+  take(): Table {
     const length = this.#filled;
-    if (length === 0) return new Table(this.#finiteSchema);
-    const factors = this.#takeFactors(length, memory === "reused");
+    if (length === 0) return new Table(this.#columns.schema);
     const schema = this.#schema();
-    const times = this.#times.subarray(0, length);
-    const symbols = this.#symbols.subarray(0, length);
-    const keys = keyColumns(schema.fields[0]!.type, times, symbols, this.#dictionary);
-    const columns = [...keys, ...factors];
-    const type = new Struct(schema.fields);
-    const children = memory === "own" ? columns.map(copied) : columns;
-    const rows = makeData({ type, length, children });
-    if (memory !== "own") this.#lent.lend(rows, children);
+    const [times, symbols] = [this.#times.subarray(0, length), this.#symbols.subarray(0, length)];
+    const keys = keyColumns(schema.fields[0]!.type, times, symbols, this.#columns.symbols);
+    const children = [...keys, ...this.#factors.map((column) => column.data())];
+    const rows = makeData({ type: new Struct(schema.fields), length, children });
     return new Table(schema, [new RowBatch(schema, rows)]);
   }
 
-  #beginGathering(): void {
-    for (const cells of this.#cells) {
-      if (cells.values.length < this.#cellCount) {
-        cells.values = new Float64Array(this.#cellCount);
-        cells.validity = new Uint8Array((this.#cellCount + 7) >> 3);
-      }
-      cells.clear();
-    }
-  }
-
-  #takeFactors(length: number, isReused: boolean): Data<Float64>[] {
-    if (this.#inPlace === null) return this.#cells.map((cells) => cells.data());
-    const columns = this.#inPlace.map((factor) => factor?.data(length) ?? this.#nullsOf(length));
-    if (!isReused) return columns;
-    this.#beginGathering();
-    return columns.map((column, index) => this.#cells[index]!.copy(column));
-  }
-
-  #nullsOf(length: number): Data<Float64> {
-    if (this.#nulls?.length !== length) this.#nulls = nullColumn(length);
-    return this.#nulls.clone();
-  }
-
-  /** The schema of the last factors. */
   #schema(): Schema {
-    const counted: readonly (Pick<FactorCells, "nonFiniteCount"> | null)[] = this.#inPlace ?? this.#cells;
-    if (counted.every((factor) => (factor?.nonFiniteCount ?? 0) === 0)) return this.#finiteSchema;
-    const fields = this.#finiteSchema.fields.map((field, index) => {
-      const nonFiniteCount = counted[index - KEY_COLUMNS]?.nonFiniteCount ?? 0;
+    const { schema } = this.#columns;
+    if (this.#factors.every(({ nonFiniteCount }) => nonFiniteCount === 0)) return schema;
+    const fields = schema.fields.map((field, index) => {
+      const nonFiniteCount = this.#factors[index - KEY_COLUMNS]?.nonFiniteCount ?? 0;
       return nonFiniteCount === 0 ? field : factorField(field.name, nonFiniteCount);
     });
     return new Schema(fields);
   }
+}
+
+/** The texts of symbols, which the tables of a session share. */
+export function symbolTexts(symbols: readonly string[]): Vector<Utf8> {
+  return vectorFromArray([...symbols], new Utf8());
 }
 
 /** A batch whose columns match the schema: for others, `RecordBatch` compares all pairs of names. */
@@ -178,12 +113,22 @@ class RowBatch extends RecordBatch {
 const NO_FIELDS = new Schema([]);
 const NO_ROWS = makeData({ type: new Struct([]), length: 0, children: [] });
 
-function nullColumn(length: number): Data<Float64> {
-  const cells = new FactorCells(false);
-  cells.values = new Float64Array(length);
-  cells.validity = new Uint8Array((length + 7) >> 3);
-  cells.addNulls(length);
-  return cells.data();
+/** Columns of factors with memory that is not zeroed before it is filled. */
+function emptyCells(count: number, capacity: number, keepInfinite: boolean): FactorCells[] {
+  const valueBytes = capacity * Float64Array.BYTES_PER_ELEMENT;
+  const bitBytes = (capacity + 7) >> 3;
+  const columnBytes = valueBytes + 8 * Math.ceil(bitBytes / 8);
+  const perPiece = Math.max(1, Math.floor(PIECE_BYTES / columnBytes));
+  let piece = new ArrayBuffer(0);
+  return Array.from({ length: count }, (_, index) => {
+    const at = index % perPiece;
+    if (at === 0) piece = Buffer.allocUnsafeSlow(Math.min(perPiece, count - index) * columnBytes).buffer;
+    const cells = new FactorCells(keepInfinite);
+    cells.values = new Float64Array(piece, at * columnBytes, capacity);
+    cells.validity = new Uint8Array(piece, at * columnBytes + valueBytes, bitBytes);
+    cells.clear();
+    return cells;
+  });
 }
 
 function areFirstLanes(cells: Int32Array): boolean {

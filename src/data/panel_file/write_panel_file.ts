@@ -4,6 +4,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { Field, Float64, Int32, makeData, RecordBatch, Schema, Struct, Uint8 } from "apache-arrow";
 import { writeFully } from "../../files/write_fully.ts";
 import type { GroupColumn } from "../../panel.ts";
+import { FileParts } from "../encoders/arrow_encoders.ts";
 import {
   type BlockRequest,
   columnOf,
@@ -11,7 +12,6 @@ import {
   type PanelSource,
   rowsOf,
 } from "../panel/panel_source.ts";
-import { PartsWriter } from "../write/arrow_sink.ts";
 
 /** A record batch takes at most this, or one row. */
 const BATCH_BYTES = 8 * 2 ** 20;
@@ -70,7 +70,7 @@ async function writeBatches(
   const counts = { rows: rows.end - rows.first, lanes: laneCount, batchRows: blockRows };
   const metadata = new Map(Object.entries(counts).map(([name, count]) => [name, String(count)]));
   const schema = new Schema(panelFileColumns(fields, groups), metadata);
-  const writer = new PartsWriter();
+  const writer = new FileParts();
   writer.reset(undefined, schema);
   const hash = createHash("sha256");
   let bytes = 0;

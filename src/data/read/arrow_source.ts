@@ -1,12 +1,19 @@
 /** Opens Arrow IPC, file or stream, as a relation: a table of DuckDB, or a view if the file is large. */
 import { stat } from "node:fs/promises";
-import type { Field, RecordBatch } from "apache-arrow";
+import type { Field, RecordBatch, Schema, Vector } from "apache-arrow";
 import { isText, isTooWide, type ScanColumn } from "../arrow/arrow_columns.ts";
 import { type ArrowFile, openArrowFile } from "../arrow/arrow_file.ts";
 import { ArrowParts } from "../arrow/arrow_parts.ts";
 import { registerArrowScan } from "../arrow/arrow_scan.ts";
 import { type Database, sqlText } from "../duckdb/database.ts";
-import { columnId, type InputColumn, type KeyFinder, parsing, type Relation } from "../duckdb/relation.ts";
+import {
+  columnId,
+  type InputColumn,
+  type KeyColumns,
+  type KeyFinder,
+  parsing,
+  type Relation,
+} from "../duckdb/relation.ts";
 import { columnUnreadable } from "../errors.ts";
 import { timeTypeOf, valuesPerUnit } from "../time/arrow_time.ts";
 import { aroundSql, floorSql, spanOfTimes } from "../time/time_sql.ts";
@@ -15,7 +22,7 @@ import { checkSameColumns, type InputFiles, nameOfFile, rowDescriber } from "./i
 /** Larger files are read once per query; a table takes about the size of the file. */
 const TABLE_MEMORY_SHARE = 0.5;
 
-const FORMAT = "Arrow IPC";
+export const ARROW_FORMAT = "Arrow IPC";
 
 /** Opens an Arrow IPC file (.arrow, .feather, .ipc; plain, LZ4 or ZSTD), or several that are one table, as `raw`. */
 export async function openArrow(
@@ -24,29 +31,25 @@ export async function openArrow(
   findKeys: KeyFinder,
 ): Promise<Relation> {
   const { file, paths } = files;
-  return parsing(file, FORMAT, async () => {
+  return parsing(file, ARROW_FORMAT, async () => {
     const opened: ArrowFile[] = [];
     for (const path of paths)
-      opened.push(await parsing(nameOfFile(files, path), FORMAT, async () => openArrowFile(path)));
+      opened.push(await parsing(nameOfFile(files, path), ARROW_FORMAT, async () => openArrowFile(path)));
     const { schema, dictionaries } = opened[0]!;
     const keys = findKeys(schema.fields.map((field) => field.name));
     checkSameColumns(
       files,
       opened.map((each) => each.schema.fields.map(({ name, type }) => ({ name, typeName: String(type) }))),
     );
-    const tooWide = schema.fields.find(({ type }) => isTooWide(type));
-    if (tooWide !== undefined) throw columnUnreadable(file, tooWide.name, String(tooWide.type));
     // Each file has its own dictionaries, so codes are comparable only within a file.
     const shared = opened.length === 1 && dictionaries !== null ? { dictionaries } : {};
-    const scanned = registerArrowScan(database, "arrow_rows", schema, () => batchesOf(opened), shared);
     const byteCounts = await Promise.all(paths.map(async (path) => (await stat(path)).size));
     const byteCount = byteCounts.reduce((sum, size) => sum + size, 0);
     const kind = byteCount <= TABLE_MEMORY_SHARE * database.memoryBytes ? "TABLE" : "VIEW";
-    await database.connection.run(`CREATE TEMP ${kind} stored AS FROM arrow_rows()`);
-    const rawSql = await createRaw(database, scanned);
-    const columns = schema.fields.map((field, index) => describeColumn(field, index, scanned[index] ?? null));
+    const batches = () => batchesOf(opened);
+    const { rawSql, columns } = await createStored(database, file, { schema, batches, ...shared }, kind);
     const describeRow = rowDescriber(files, async () => opened.map(countRows));
-    const relation = { database, file, format: FORMAT, keys, columns, describeRow };
+    const relation = { database, file, format: ARROW_FORMAT, keys, columns, describeRow };
     if (kind === "TABLE" || keys.time === null) return relation;
     const parts = new ArrowParts(opened, keys.time);
     const around = (first: bigint, last: bigint) => parts.around(first, last);
@@ -56,6 +59,46 @@ export async function openArrow(
       rawSql(`arrow_part(${spanOfTimes(first, last, perUnit).join(", ")})`);
     return { ...relation, partSql };
   });
+}
+
+/**
+ * Opens record batches in memory as `raw`.
+ *
+ * @param name for messages
+ * @param dictionaries those by id that all batches share
+ */
+export async function openBatches(
+  database: Database,
+  name: string,
+  { schema, batches }: { readonly schema: Schema; readonly batches: readonly RecordBatch[] },
+  keys: KeyColumns,
+  dictionaries?: ReadonlyMap<number, Vector>,
+): Promise<Relation> {
+  const rows = { schema, batches: () => batches, dictionaries };
+  const { columns } = await createStored(database, name, rows, "TABLE");
+  return { database, file: name, format: ARROW_FORMAT, keys, columns, describeRow: null };
+}
+
+interface ArrowRows {
+  readonly schema: Schema;
+  readonly batches: () => Iterable<RecordBatch>;
+  readonly dictionaries?: ReadonlyMap<number, Vector> | undefined;
+}
+
+/** Creates the table or the view `stored`, and the view `raw` over it. @throws DataError E315 for numbers that are too wide. */
+async function createStored(
+  database: Database,
+  file: string,
+  { schema, batches, dictionaries }: ArrowRows,
+  kind: "TABLE" | "VIEW",
+): Promise<{ rawSql: (stored: string) => string; columns: InputColumn[] }> {
+  const tooWide = schema.fields.find(({ type }) => isTooWide(type));
+  if (tooWide !== undefined) throw columnUnreadable(file, tooWide.name, String(tooWide.type));
+  const scanned = registerArrowScan(database, "arrow_rows", schema, batches, { dictionaries });
+  await database.connection.run(`CREATE TEMP ${kind} stored AS FROM arrow_rows()`);
+  const rawSql = await createRaw(database, scanned);
+  const columns = schema.fields.map((field, index) => describeColumn(field, index, scanned[index] ?? null));
+  return { rawSql, columns };
 }
 
 function* batchesOf(files: readonly ArrowFile[]): Generator<RecordBatch> {

@@ -86,7 +86,7 @@ export async function openParquet(
     );
     const types = await queryRows(database, "SELECT column_type FROM (DESCRIBE raw)");
     const columns = stored.map((column, index) => describeColumn(column, index, String(types[index]?.[0])));
-    const describeRow = rowDescriber(files, () => countRows(database, paths));
+    const describeRow = rowDescriber(files, () => parquetRowCounts(database, paths));
     return { database, file, format: FORMAT, keys, columns, describeRow };
   });
 }
@@ -144,7 +144,8 @@ function columnInWords(stored: StoredColumn): ColumnOfFile {
   return { name, typeName: `TIMESTAMP(${type.unit}${type.timezone === null ? "" : `, ${type.timezone}`})` };
 }
 
-async function countRows(database: Database, paths: readonly string[]): Promise<number[]> {
+/** Rows of Parquet files by their footers. @throws DuckDB's error for a file that is not Parquet. */
+export async function parquetRowCounts(database: Database, paths: readonly string[]): Promise<number[]> {
   const rows = await queryRows(
     database,
     `SELECT file_name, CAST(num_rows AS DOUBLE) FROM parquet_file_metadata(${sqlInputPaths(paths)})`,

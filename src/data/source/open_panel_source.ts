@@ -52,12 +52,14 @@ const THREADS = 2;
 export async function openPanelSource(path: string, options: PanelSourceOptions = {}): Promise<PanelSource> {
   checkArgument("a panel's reading", path, PATH);
   const checked = checkedOptions("a panel's reading", options, PANEL_SOURCE_OPTIONS);
-  const layOut = async (relation: Relation) => {
-    const layout = await layOutPanel(relation);
-    await warnOfLoneRows(relation, layout);
-    return layout;
-  };
-  return await openSourceAs(path, checked, layOut, "whole");
+  return await openSourceAs(path, checked, layOutBars, "whole");
+}
+
+/** Lays out a panel of bars, and warns where no two symbols share a time. */
+export async function layOutBars(relation: Relation): Promise<PanelLayout> {
+  const layout = await layOutPanel(relation);
+  await warnOfLoneRows(relation, layout);
+  return layout;
 }
 
 /** Opens a source whose panel is laid out in the given way. */
@@ -67,6 +69,7 @@ export async function openSourceAs(
   layOut: (relation: Relation) => Promise<PanelLayout>,
   style: ReadingStyle,
   open: OpenDatabase = openDatabase,
+  relationOf: typeof openRelation = openRelation,
 ): Promise<PanelSource> {
   const { timeColumn, symbolColumn, memoryLimitBytes } = options;
   const memoryBytes = MEMORY_SHARE * (memoryLimitBytes ?? machineMemoryBytes());
@@ -75,7 +78,7 @@ export async function openSourceAs(
     threads: memoryLimitBytes === undefined ? undefined : THREADS,
   });
   try {
-    const relation = await openRelation(database, path, (names) =>
+    const relation = await relationOf(database, path, (names) =>
       findPanelKeys(path, names, timeColumn, symbolColumn),
     );
     const layout = await querying(relation, () => layOut(relation));

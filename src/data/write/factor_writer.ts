@@ -5,9 +5,11 @@ import {
   type OutputColumns,
   type OutputOptions,
 } from "../factors/factor_batches.ts";
-import type { IdleWriters } from "./copy_sink.ts";
 import { OutputFile } from "./output_file.ts";
 import type { OutputFormat } from "./output_format.ts";
+
+/** Where batches go: a file or a stream. */
+export type TableOutput = Pick<OutputFile, "write" | "commit" | "abort">;
 
 export interface FactorWriter {
   /** Adds the next rows; the block must not change until the promise resolves. One call at a time. */
@@ -26,7 +28,6 @@ export interface FactorWriter {
  * whatever the sizes of the blocks. A failure leaves no file.
  *
  * @param givenFormat for a path whose extension does not tell the format
- * @param idle writers that files before left
  * @throws UsageError E542, E543, E544, DataError E341, E343; ResourceError E442 when writing fails, here or later.
  */
 export async function openFactorWriter(
@@ -34,20 +35,20 @@ export async function openFactorWriter(
   columns: OutputColumns,
   options: OutputOptions = {},
   givenFormat?: OutputFormat,
-  idle: IdleWriters | null = null,
 ): Promise<FactorWriter> {
   const batches = new FactorBatches(columns, options);
-  const file = await OutputFile.open(path, givenFormat, idle);
+  const file = await OutputFile.open(path, givenFormat);
   await file.begin(batches.schema());
-  return new BlockWriter(file, batches);
+  return new BatchWriter(file, batches);
 }
 
-class BlockWriter implements FactorWriter {
-  readonly #file: OutputFile;
+/** Writes the batches of blocks to an output. */
+export class BatchWriter implements FactorWriter {
+  readonly #output: TableOutput;
   readonly #batches: FactorBatches;
 
-  constructor(file: OutputFile, batches: FactorBatches) {
-    this.#file = file;
+  constructor(output: TableOutput, batches: FactorBatches) {
+    this.#output = output;
     this.#batches = batches;
   }
 
@@ -60,15 +61,15 @@ class BlockWriter implements FactorWriter {
   }
 
   async append(block: FactorBlock): Promise<void> {
-    await this.#file.write(this.#batches.append(block), (batch) => this.#batches.reuse(batch));
+    await this.#output.write(this.#batches.append(block), (batch) => this.#batches.reuse(batch));
   }
 
   async commit(): Promise<void> {
-    await this.#file.write(this.#batches.finish());
-    await this.#file.commit(this.#batches.schema());
+    await this.#output.write(this.#batches.finish());
+    await this.#output.commit(this.#batches.schema());
   }
 
   async abort(): Promise<void> {
-    await this.#file.abort();
+    await this.#output.abort();
   }
 }

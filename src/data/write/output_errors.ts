@@ -1,7 +1,5 @@
 /** Errors of output formats. */
-import type { Field } from "apache-arrow";
 import { DataError, UsageError } from "../../errors.ts";
-import { wrongArgument } from "../../text/argument_kinds.ts";
 import { quoted } from "../errors.ts";
 
 export function outputExtensionUnknown(file: string, known: readonly string[]): UsageError {
@@ -14,16 +12,6 @@ export function outputNamesClash(file: string, first: string, second: string): D
     "E343",
     `${file}: the output columns ${quoted(first)} and ${quoted(second)} differ only by case, which this format cannot hold`,
     "rename one factor, or write .arrow",
-  );
-}
-
-export function columnNotWritable({ name, type }: Field): UsageError {
-  const given = `${quoted(name)} of type ${type}`;
-  return wrongArgument(
-    "writing",
-    "columns of times, text and numbers",
-    given,
-    "leave it out, or write .arrow",
   );
 }
 

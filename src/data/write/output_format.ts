@@ -32,7 +32,7 @@ export async function checkOutputPath(path: string, format = formatOf(path)): Pr
 }
 
 /**
- * DuckDB, which writes all formats but Arrow, would rename one of two names that differ only by case.
+ * DuckDB, with which all formats but Arrow are often read, would rename one of two names that differ only by case.
  *
  * @throws DataError E343 for such names.
  */

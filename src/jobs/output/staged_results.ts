@@ -4,7 +4,6 @@ import { dirname, join } from "node:path";
 import type { FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
 import { outputNames } from "../../data/factors/factor_batches.ts";
 import { digestOfRows } from "../../data/job_tables/result_table.ts";
-import { IdleWriters } from "../../data/write/copy_sink.ts";
 import { type FactorWriter, openFactorWriter } from "../../data/write/factor_writer.ts";
 import type { SinkConfig } from "../config/config.ts";
 import { digestOfFile } from "../input/input_files.ts";
@@ -30,7 +29,6 @@ export class StagedResults {
   readonly #kind: SinkConfig["kind"];
   readonly #columns: OutputColumns;
   readonly #rules: ResultRules;
-  readonly #idle = new IdleWriters();
   /** By target, oldest first. */
   readonly #open = new Map<string, { readonly paths: OutputPaths; readonly writer: FactorWriter }>();
 
@@ -60,7 +58,6 @@ export class StagedResults {
     // A table notes the position of the journal with the rows of each batch, and be they none.
     if (this.#kind === "duckdb" && this.#open.size === 0) await this.#writerOf(this.#rules.pathsOf(0n));
     while (this.#open.size > 0) await this.#closeFirst();
-    this.#idle[Symbol.dispose]();
     for (const folder of new Set(this.outputs.map(({ staged }) => dirname(join(this.#folder, staged)))))
       await syncFolder(folder);
   }
@@ -69,7 +66,6 @@ export class StagedResults {
   async abort(): Promise<void> {
     for (const { writer } of this.#open.values()) await writer.abort();
     this.#open.clear();
-    this.#idle[Symbol.dispose]();
   }
 
   async #write(paths: OutputPaths, rows: FactorBlock): Promise<void> {
@@ -85,7 +81,7 @@ export class StagedResults {
     await makeDurableFolder(dirname(path));
     const { keepInfinite } = this.#rules;
     const format = this.#kind === "arrow" ? "arrow" : "parquet";
-    const writer = await openFactorWriter(path, this.#columns, { keepInfinite }, format, this.#idle);
+    const writer = await openFactorWriter(path, this.#columns, { keepInfinite }, format);
     this.#open.set(paths.target, { paths, writer });
     return writer;
   }

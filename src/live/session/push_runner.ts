@@ -1,4 +1,4 @@
-import type { RowTable, TableMemory } from "../../data/factors/row_table.ts";
+import type { RowTable } from "../../data/factors/row_table.ts";
 import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 import { barTakenBack } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
@@ -15,6 +15,12 @@ export interface RanRow {
   readonly row: InputRow;
   readonly slot: number;
   readonly run: RowRun;
+}
+
+/** A row in the table of its push. */
+interface AppendedRow extends RanRow {
+  /** Time that the rows of the push so far took to be appended. */
+  readonly appendMs: number;
 }
 
 /** When a push was called, and when its turn came, by the session's clock. */
@@ -43,7 +49,7 @@ export class PushRunner {
   ): Promise<Omit<LiveRow, "missedBudget">> {
     const { clock } = this.#parts;
     const { tables, runner } = this.#rows.current;
-    const { signal, isRevision, copy = false, late = this.#parts.options.late ?? "deliver" } = options;
+    const { signal, isRevision, late = this.#parts.options.late ?? "deliver" } = options;
     const leftMs = () =>
       options.budgetMs === undefined ? null : options.budgetMs - (clock.now() - times.calledAt);
     const stagedAt = clock.now();
@@ -51,7 +57,7 @@ export class PushRunner {
     if (!overlaps) await turn.earlier;
     const beganAt = clock.now();
     const table = tables.begin(rows.length);
-    let last: Promise<RanRow | null> = Promise.resolve(null);
+    let last: Promise<AppendedRow | null> = Promise.resolve(null);
     let [hasBegun, hasFailed] = [false, false];
     const events: RowEvents = {
       mayBegin: () => {
@@ -76,11 +82,8 @@ export class PushRunner {
       if (overlaps) turn.pass();
       const ran = await last;
       await turn.earlier;
-      return this.#resultOf(ran, table, turn, copy, { ...times, stagedAt, beganAt });
+      return this.#resultOf(ran, table, turn, { ...times, stagedAt, beganAt });
     } catch (error) {
-      this.#releaseWhenDone(last);
-      const drop = () => tables.drop(table);
-      last.then(drop, drop);
       if (hasBegun && !isRevision) turn.takeBackLater();
       // The first row that failed says why; those behind it were taken back.
       if (hasFailed) await last;
@@ -88,35 +91,31 @@ export class PushRunner {
     }
   }
 
-  /** Appends a row to the table of its push when it has run, and frees the slot of the row before it. */
+  /** Appends a row to the table of its push when it has run, and frees its slot. */
   async #append(
     table: RowTable,
     row: InputRow,
     { ran, slot }: BegunRow,
-    before: Promise<RanRow | null>,
+    before: Promise<AppendedRow | null>,
     turn: Turn,
-  ): Promise<RanRow> {
-    this.#releaseWhenDone(before);
+  ): Promise<AppendedRow> {
+    const { clock } = this.#parts;
     const done = await before;
     const run = await ran;
     if (!done) await turn.earlier;
-    this.#rows.current.tables.append(table, slot, row, run.tags);
-    return { row, slot, run };
-  }
-
-  /** The table has what it needs of a row, if that has run. */
-  #releaseWhenDone(row: Promise<RanRow | null>): void {
-    row.then(
-      (done) => done && this.#rows.release(done.slot),
-      () => {},
-    );
+    const startedAt = clock.now();
+    try {
+      this.#rows.current.tables.append(table, slot, row, run.tags);
+    } finally {
+      this.#rows.release(slot);
+    }
+    return { row, slot, run, appendMs: (done?.appendMs ?? 0) + clock.now() - startedAt };
   }
 
   #resultOf(
-    last: RanRow | null,
+    last: AppendedRow | null,
     rowTable: RowTable,
     turn: Turn,
-    isCopy: boolean,
     {
       calledAt,
       startedAt,
@@ -125,24 +124,23 @@ export class PushRunner {
     }: PushTimes & { readonly stagedAt: number; readonly beganAt: number },
   ): Omit<LiveRow, "missedBudget"> {
     const { clock } = this.#parts;
-    const { tables, plan } = this.#rows.current;
+    const { plan } = this.#rows.current;
     const ranAt = clock.now();
-    const table = tables.take(rowTable, memoryOf(isCopy, turn));
-    if (last) this.#rows.release(last.slot);
+    const table = rowTable.take();
     const endedAt = clock.now();
+    const appendMs = last?.appendMs ?? 0;
     const { criticalPathMs, nodesRun } = last?.run.account ?? { criticalPathMs: 0, nodesRun: 0 };
     return {
       table,
-      free: () => tables.reclaim(table),
-      tags: last?.run.tags ?? new Map(),
-      late: last && this.#lateRow(last, calledAt, isCopy, turn),
+      tags: last?.run.tags ?? {},
+      late: last && this.#lateRow(last, calledAt, turn),
       timing: {
         totalMs: endedAt - calledAt,
         stageMs: {
           wait: startedAt - calledAt + beganAt - stagedAt,
           stage: stagedAt - startedAt,
-          run: ranAt - beganAt,
-          table: endedAt - ranAt,
+          run: ranAt - beganAt - appendMs,
+          table: appendMs + endedAt - ranAt,
         },
         criticalPathMs,
         nodesRun,
@@ -152,14 +150,14 @@ export class PushRunner {
     };
   }
 
-  #lateRow(ran: RanRow, calledAt: number, isCopy: boolean, turn: Turn): Promise<LateRow> | null {
+  #lateRow(ran: RanRow, calledAt: number, turn: Turn): Promise<LateRow> | null {
     const { row, slot, run } = ran;
     const { rest, tags } = run;
     if (rest === null) {
       this.#catchUp(ran, turn);
       return null;
     }
-    if (![...tags.values()].includes("late")) {
+    if (!Object.values(tags).includes("late")) {
       turn.hold(rest);
       return null;
     }
@@ -168,10 +166,7 @@ export class PushRunner {
     const late = rest.then((): LateRow => {
       const table = tables.begin(1);
       tables.append(table, slot, row, tags, true);
-      return {
-        table: tables.take(table, memoryOf(isCopy, turn)),
-        totalMs: clock.now() - calledAt,
-      };
+      return { table: table.take(), totalMs: clock.now() - calledAt };
     });
     turn.hold(late);
     return late;
@@ -185,10 +180,4 @@ export class PushRunner {
     if (catchUp !== "idle" || !isLeftOut || turn.hasLater()) return;
     turn.hold(runner.catchUp(slot, turn.hasLater));
   }
-}
-
-function memoryOf(isCopy: boolean, turn: Turn): TableMemory {
-  if (isCopy) return "own";
-  // The rows of waiting pushes may overwrite this one's before the caller frees it.
-  return turn.hasWaiting() ? "reused" : "executors";
 }

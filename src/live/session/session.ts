@@ -66,9 +66,8 @@ export class LiveSession {
    * Pushes need not be awaited: up to three rows are under way at a time, and results come in order. An abort or a failure
    * takes back its row and the pushes behind it.
    *
-   * @returns the table that `evaluate` gives for these rows after the history of the session. It is valid until it is
-   *   freed (`LiveRow.free`), at the latest by the next push that is called after it has come. Null: as `evaluate`, and
-   *   factors that the budget left out.
+   * @returns the table that `evaluate` gives for these rows after the history of the session; it is the caller's own. Null:
+   *   as `evaluate`, and factors that the budget left out.
    * @throws DataError E371 for a time that is not later than the last one, E372 for no time of the session, E373, E381,
    *   E382 for symbols, E374 for a missing column, E375, E383 for values of a wrong number or type; UsageError E503, E504,
    *   E555 for wrong params, E527, E554 for wrong options; ResourceError E413
@@ -292,7 +291,7 @@ export class LiveSession {
     for (let count = 0; count < WARM_UP_TABLES_MAX && performance.now() < endsAt; count++) {
       const table = tables.begin(1);
       tables.append(table, slot, row, run.tags);
-      tables.reclaim(tables.take(table, "executors"));
+      table.take();
     }
     preTouchYoungGeneration();
   }
@@ -301,7 +300,6 @@ export class LiveSession {
     const options = checkedOptions(isRevision ? "revise" : "push", given, PUSH_OPTIONS);
     const { clock } = this.#parts;
     const calledAt = clock.now();
-    this.#current.tables.reclaimAll();
     const work = async (turn: Turn): Promise<LiveRow> => {
       this.#expectOpen();
       if (this.#rows.refusal !== null) throw this.#rows.refusal;

@@ -9,9 +9,8 @@ export interface Turn {
   pass(): void;
   /** Later calls wait for the promise as well. */
   hold(rest: Promise<unknown>): void;
-  /** Whether there are later calls, and whether one of them has not begun. */
+  /** Whether there are later calls. */
   hasLater(): boolean;
-  hasWaiting(): boolean;
   /** Takes back all later calls that follow, but for those that were called when this one was aborted already. */
   takeBackLater(): void;
   /** @throws ResourceError E413 if an earlier call has taken this one back. */
@@ -23,7 +22,6 @@ interface PendingCall {
   readonly signal: AbortSignal | undefined;
   /** Calls ahead that were aborted when this one was called: its caller knows that they do not count. */
   readonly abortedAhead: readonly PendingCall[];
-  hasBegun: boolean;
   isTakenBack: boolean;
 }
 
@@ -56,7 +54,7 @@ export class SessionQueue {
     work: (turn: Turn) => Promise<T>,
   ): Promise<T> {
     const abortedAhead = this.#pending.filter((ahead) => ahead.signal?.aborted);
-    const call: PendingCall = { follows, signal, abortedAhead, hasBegun: false, isTakenBack: false };
+    const call: PendingCall = { follows, signal, abortedAhead, isTakenBack: false };
     const [passed, earlier] = [this.#passed, this.#ended];
     const { promise: passing, resolve: pass } = Promise.withResolvers<unknown>();
     const { promise: ending, resolve: end } = Promise.withResolvers<unknown>();
@@ -66,16 +64,12 @@ export class SessionQueue {
     let rest: Promise<unknown> | null = null;
     const turn: Turn = {
       earlier,
-      pass: () => {
-        call.hasBegun = true;
-        pass(null);
-      },
+      pass: () => pass(null),
       hold: (more) => {
         rest = settled(more);
         this.#passed = Promise.all([this.#passed, rest]);
       },
       hasLater: () => this.#behind(call).length > 0,
-      hasWaiting: () => this.#behind(call).some(({ hasBegun }) => !hasBegun),
       takeBackLater: () => {
         // It may have ended before all its rows: it has taken back others then.
         if (!this.#pending.includes(call)) return;

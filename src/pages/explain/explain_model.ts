@@ -1,10 +1,10 @@
 import { finalDag, type Program, writtenDag } from "../../compile.ts";
-import { firstLabels, labelsAfter, printDifference } from "../../dag/difference.ts";
+import { printChanges } from "../../dag/difference.ts";
 import { SHARING } from "../../dag/passes/order.ts";
-import { conditionText, countCalls, countUnsharedCalls, printDag } from "../../dag/print.ts";
+import { conditionText, countCalls, countUnsharedCalls } from "../../dag/print.ts";
 import { criticalPath, nodeText } from "../../plan/critical_path.ts";
+import { columnsOfOutputs } from "../../plan/divide_outputs.ts";
 import { formPlan } from "../../plan/form.ts";
-import type { Plan } from "../../plan/plan.ts";
 import type { Box, ExplainData, FactorData, SharedBox, StageData } from "./explain_data.ts";
 import { drawingOf } from "./layout.ts";
 import { type WrittenBox, WrittenBoxes } from "./written_boxes.ts";
@@ -20,6 +20,10 @@ export function explainData(program: Program): ExplainData {
   const dag = finalDag(program);
   const plan = formPlan(dag, { laneCount: LANES, blockRows: BLOCK_ROWS, executorCount: 1, disabledPasses });
   const path = criticalPath(plan.nodes);
+  // Of each factor, for an instrument.
+  const bytes = columnsOfOutputs(plan).map((read) => {
+    return read.reduce((sum, id) => sum + (plan.columns[id]!.ringRows * plan.rowBytes) / LANES, 0);
+  });
   const all = new WrittenBoxes(written, writtenDag(program), !disabledPasses.has(SHARING));
   const roots = written.bound.factors.map(({ expression }) => all.add(expression));
   const below = roots.map((root) => boxesBelow(root, all.boxes));
@@ -36,7 +40,7 @@ export function explainData(program: Program): ExplainData {
     bytes: plan.columnBytes / LANES,
     blockRows: BLOCK_ROWS,
     boxes,
-    factors: roots.map((root, i) => factorOf(program, plan, boxes, i, root, below[i]!)),
+    factors: roots.map((root, i) => factorOf(program, bytes[i]!, boxes, i, root, below[i]!)),
     shared: sharedBoxes(boxes),
     stages: stagesOf(stages),
   };
@@ -44,7 +48,7 @@ export function explainData(program: Program): ExplainData {
 
 function factorOf(
   program: Program,
-  plan: Plan,
+  bytes: number,
   boxes: readonly Box[],
   i: number,
   root: number,
@@ -67,7 +71,7 @@ function factorOf(
     priority,
     costNs: costOf(ids),
     sharedNs: costOf(ids.filter((id) => boxes[id]!.factors.length > 1)),
-    bytes: bytesOf(plan, plan.outputs[i]!.column),
+    bytes,
     drawing: drawingOf(ids, boxes),
   };
 }
@@ -120,37 +124,7 @@ function sharedBoxes(boxes: readonly Box[]): SharedBox[] {
   return shared.sort((a, b) => b.savedNs - a.savedNs || a.box - b.box);
 }
 
-/** Bytes for each instrument of all columns that a column is computed from, itself included. */
-function bytesOf({ columns, tasks, rowBytes, laneCount }: Plan, column: number): number {
-  const found = new Set<number>();
-  const seen = new Set<number>();
-  const addColumn = (id: number) => {
-    const { source } = columns[id]!;
-    found.add(id);
-    if (source.kind === "task") seen.add(source.task);
-  };
-  addColumn(column);
-  // Iterating over a set includes elements added on the way.
-  for (const id of seen) {
-    const { operands, group, column: own } = tasks[id]!;
-    if (own !== null) found.add(own);
-    if (group !== null) addColumn(group);
-    for (const operand of operands) {
-      if (operand.kind === "task") seen.add(operand.task);
-      if (operand.kind === "column") addColumn(operand.column);
-    }
-  }
-  return [...found].reduce((sum, id) => sum + (columns[id]!.ringRows * rowBytes) / laneCount, 0);
-}
-
-function stagesOf([first, ...others]: Program["stages"]): StageData[] {
-  const { name, dag } = first!;
-  let before = firstLabels(dag);
-  const rest = others.map((stage) => {
-    const after = labelsAfter(before, stage.dag);
-    const lines = printDifference(before, after);
-    before = after;
-    return { name: stage.name, tasks: countCalls(stage.dag), lines };
-  });
-  return [{ name, tasks: countCalls(dag), lines: printDag(dag).split("\n") }, ...rest];
+function stagesOf(stages: Program["stages"]): StageData[] {
+  const changes = printChanges(stages.map(({ dag }) => dag));
+  return stages.map(({ name, dag }, i) => ({ name, tasks: countCalls(dag), lines: changes[i]! }));
 }

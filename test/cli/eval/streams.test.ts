@@ -30,10 +30,10 @@ const call = (args: readonly string[]) => runCli(["eval", ...args], FILES);
 
 const CSV = `date,symbol,a,b
 2020-01-01,A,0.5,
-2020-01-01,B,1,
+2020-01-01,B,1.0,
 2020-01-02,A,0.75,
 2020-01-02,B,0.75,
-2020-01-03,A,1,
+2020-01-03,A,1.0,
 2020-01-03,B,0.5,
 `;
 
@@ -60,6 +60,12 @@ test("stdout holds the result as CSV, JSON lines or an Arrow stream, stderr the 
   ]);
 });
 
+test("stdout and a .csv file hold the same bytes", () => {
+  const args = ["a.factors", "--data", "bars.csv", "--out"];
+  expect(evaluate([...args, "written.csv"]).status).toBe(0);
+  expect(readFileSync(join(folder, "written.csv"), "utf8")).toBe(evaluate([...args, "-"]).text);
+});
+
 test("stdin holds bars or formulas", () => {
   const path = join(folder, "result.parquet");
   expect(evaluate(["a.factors", "--data", "-", "--out", path], BARS).status).toBe(0);
@@ -67,8 +73,8 @@ test("stdin holds bars or formulas", () => {
   const again = evaluate(["--expr", "a > 0.5", "--data", "-", "--out", "-"], readFileSync(path));
   expect(again.text.split("\n").slice(0, 3)).toEqual([
     "date,symbol,expr",
-    "2020-01-01,A,0",
-    "2020-01-01,B,1",
+    "2020-01-01,A,0.0",
+    "2020-01-01,B,1.0",
   ]);
   const formulas = evaluate(
     ["-", "--data", "bars.csv", "--out", "-"],

@@ -2,7 +2,8 @@ import { readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, describe, expect, test } from "vitest";
-import { parquetRowCount } from "../../../src/data/parquet/parquet_rows.ts";
+import { openDatabase } from "../../../src/data/duckdb/database.ts";
+import { parquetRowCounts } from "../../../src/data/read/parquet_source.ts";
 import { hasDask } from "../../support/needs.ts";
 import { Seeded } from "../../support/seeded.ts";
 import { trials } from "../../support/trials.ts";
@@ -87,8 +88,9 @@ async function attempt(setting: FaultSetting, mode: Mode, act: (scene: Scene) =>
   else if (end !== REASON) expect(end).toMatchObject({ code: expect.stringMatching(/^E6\d\d$/) });
   await until(() => setting.isFree());
   if (mode === "chunks") return ms;
+  using database = await openDatabase();
   for (const name of readdirSync(scene.dataset).filter((each) => /^part-.*\.parquet$/.test(each)))
-    expect(await parquetRowCount(join(scene.dataset, name))).toBeGreaterThan(0);
+    expect((await parquetRowCounts(database, [join(scene.dataset, name)]))[0]).toBeGreaterThan(0);
   setting.gate.open();
   await setting.expectRight(await scene.again());
   await expectRightOnceChanged(scene);

@@ -1,10 +1,10 @@
 import { describe, expect, test } from "vitest";
 import { compile } from "../../../src/compile.ts";
-import { verifyDag } from "../../../src/dag/dag.ts";
 import { canonicalOrder } from "../../../src/dag/passes/canonical_order.ts";
 import { PASS_NAMES, SHARING } from "../../../src/dag/passes/order.ts";
 import { printDag } from "../../../src/dag/print.ts";
 import { countTasks, dagOf, printed } from "../graphs.ts";
+import { verifyDag } from "../verify_dag.ts";
 import { testGolden } from "./golden.ts";
 
 const PASS = "canonical_order";

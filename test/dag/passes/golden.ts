@@ -1,8 +1,8 @@
 import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { expect, test } from "vitest";
 import { compile } from "../../../src/compile.ts";
-import { verifyDag } from "../../../src/dag/dag.ts";
 import { printDag } from "../../../src/dag/print.ts";
+import { verifyDag } from "../verify_dag.ts";
 
 /**
  * Tests that a pass turns each text into what its golden file says: the graph before and after the pass.

@@ -16,7 +16,8 @@ describe("FactorCells", () => {
         fc.boolean(),
         fc.boolean(),
         fc.boolean(),
-        (given, keepInfinite, isDense, isFinished) => {
+        fc.nat(8),
+        (given, keepInfinite, isDense, isFinished, spareLanes) => {
           const cells = new FactorCells(keepInfinite);
           cells.values = new Float64Array(300).fill(7);
           cells.validity = new Uint8Array(38);
@@ -24,10 +25,11 @@ describe("FactorCells", () => {
           const expected: (number | null)[] = [];
           let infinite = 0;
           for (const row of given) {
-            const order = Int32Array.from((row ?? [0, 0, 0]).keys());
+            const lanes = row ?? [0, 0, 0];
+            const order = Int32Array.from(lanes.slice(0, Math.max(1, lanes.length - spareLanes)).keys());
             if (!isDense) order.reverse();
             if (row === null) cells.addNulls(order.length);
-            else if (isFinished) cells.gatherFinished(finished(row), order);
+            else if (isFinished) cells.gatherFinished(finished(row), order, isDense);
             else cells.gather(withOddNulls(row), order, isDense);
             for (const cell of order) {
               const one = row?.[cell] ?? Number.NaN;

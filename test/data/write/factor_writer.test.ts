@@ -1,10 +1,8 @@
 import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { gunzipSync } from "node:zlib";
-import { DuckDBInstance } from "@duckdb/node-api";
 import { tableFromIPC } from "apache-arrow";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import type { FactorBlock, OutputOptions } from "../../../src/data/factors/factor_batches.ts";
-import { readThrift, writeThrift } from "../../../src/data/parquet/thrift_compact.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
 import { type FactorWriter, openFactorWriter } from "../../../src/data/write/factor_writer.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
@@ -237,27 +235,6 @@ describe("no file is left", () => {
   });
 });
 
-test("no DuckDB is left open by a file that is committed, aborted or fails", async () => {
-  using opened = vi.spyOn(DuckDBInstance, "create");
-  using closed = vi.spyOn(DuckDBInstance.prototype, "closeSync");
-  const expectClosed = async (count: number) => {
-    const instances = await Promise.all(opened.mock.results.map(({ value }) => value));
-    expect(instances).toHaveLength(count);
-    expect(closed.mock.contexts).toEqual(instances);
-  };
-  // Two pieces, so that there are two writers.
-  const result = resultOf(1200, 120);
-  await writeBlocks(result, scratchPath("closed.csv"), 64);
-  await expectClosed(2);
-  const aborted = await openFor(result, scratchPath("aborted.csv"));
-  await aborted.abort();
-  await expectClosed(3);
-  const failing = await openFor(result, scratchPath("failing.csv"));
-  for (const block of blocksOf(result, 1200)) await failing.append(withoutCells(block));
-  await expect(failing.commit()).rejects.toThrow("E342");
-  await expectClosed(4);
-});
-
 describe("a committed result", () => {
   test("takes no more rows", async () => {
     const result = resultOf(3, 2);
@@ -296,14 +273,4 @@ describe("a committed result", () => {
     expect(await open(["a", "A"], "x.csv")).toContain("E343");
     expect(await open(["a"], "x.txt")).toContain("E542");
   });
-});
-
-test("a footer of Parquet is written as it was read", async () => {
-  const path = scratchPath("footer.parquet");
-  await runSql(
-    `COPY (SELECT range AS a, 'x' || range % 3 AS b, range % 2 = 0 AS c FROM range(300000)) TO '${path}' (FORMAT parquet, KV_METADATA {key: 'value'})`,
-  );
-  const bytes = readFileSync(path);
-  const footer = bytes.subarray(-8 - bytes.readUInt32LE(bytes.length - 8), -8);
-  expect(Buffer.from(writeThrift(readThrift(footer))).equals(footer)).toBe(true);
 });

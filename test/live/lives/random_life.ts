@@ -273,14 +273,13 @@ export class RandomLife {
     const isHurried = bars.length === 1 && this.#happens(this.#habits.hurried);
     const late = this.#happens(0.3) ? "skip" : "deliver";
     const budget = isHurried ? ({ budgetMs: 3 * this.#random.uniform(), late } as const) : {};
-    const options = { params: given ?? undefined, copy: this.#happens(0.2), signal, ...budget };
+    const options = { params: given ?? undefined, signal, ...budget };
     const before = this.#session.lastTime;
     const take = async (row: LiveRow) => {
       const { table } = (await row.late) ?? row;
       expect(table.numRows).toBe(rowCount);
       this.#checkTags(row, params, isHurried);
       const values = valuesOf(table, bars, row);
-      if (this.#happens(0.5)) row.free();
       return { values, why: "", kept: bars.length };
     };
     const refuse = ({ message }: Error) => {
@@ -295,12 +294,12 @@ export class RandomLife {
   }
 
   #checkTags({ tags, timing, late }: LiveRow, params: Params, isHurried: boolean): void {
-    for (const [name, tag] of tags) {
+    for (const [name, tag] of Object.entries(tags)) {
       const isWanted = wants(this.#text, name, params);
       expect(tag === "unwanted", `${name} is ${tag}`).toBe(!isWanted);
       if (isWanted && !isHurried) expect(tag).toBe("on_time");
     }
-    const tagged = new Set(tags.values());
+    const tagged = new Set(Object.values(tags));
     if (tagged.size === 1 && tagged.has("on_time") && !isHurried) expect(timing.nodesPruned).toBe(0);
     if (late) this.#around.note("late");
     if (tagged.has("skipped")) this.#around.note("skipped");
@@ -549,7 +548,7 @@ function valuesOf(table: Table, bars?: readonly Bar[], row?: LiveRow): Values {
   const asked = bars && new Map(bars.map((bar) => [String(bar.time), new Set(bar.symbols)]));
   const byTime = new Map<string, Map<string, string[]>>();
   for (const { name } of table.schema.fields.slice(2)) {
-    if (row?.tags.get(name) === "skipped") continue;
+    if (row?.tags[name] === "skipped") continue;
     for (const [at, value] of [...table.getChild(name)!].entries()) {
       const time = String(times![at]);
       if (asked && !asked.get(time)?.has(symbols![at])) continue;

@@ -1,8 +1,8 @@
 import type { ISerializedGast } from "chevrotain";
-import { QUOTED, WORD } from "./names.ts";
-import { parser } from "./parse.ts";
-import { INFIX, PREFIX_LEVEL, TERNARY_LEVEL } from "./precedence.ts";
-import { Identifier, NumberLiteral, TextLiteral } from "./tokens.ts";
+import { QUOTED, WORD } from "../grammar/names.ts";
+import { parser } from "../grammar/parse.ts";
+import { INFIX, PREFIX_LEVEL, TERNARY_LEVEL } from "../grammar/precedence.ts";
+import { Identifier, NumberLiteral, TextLiteral } from "../grammar/tokens.ts";
 
 /** A rule of the grammar as a tree, for diagrams. */
 export type GrammarNode =

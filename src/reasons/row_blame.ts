@@ -1,19 +1,17 @@
-import type { CallTask, Task } from "../dag/dag.ts";
+import { type CallTask, inputsOf, type Task } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import { readsWholeRows } from "../operator/definition.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import { hasAnyInfinity } from "../operator/null_rules.ts";
 import type { GroupColumn } from "../panel.ts";
-import { declaredCause } from "./blame.ts";
+import { type Blame, because, blameOfInput, declaredCause, isInfinite, type Place } from "./blame.ts";
 import { outputName, UNIVERSE_OUTPUT } from "./traced_program.ts";
 
 /** Results of a block of rows, and the group columns that the block was computed with. */
 export interface TracedBlock {
   readonly results: FactorBlock;
   readonly laneCount: number;
-  readonly groups: ReadonlyMap<string, GroupColumn>;
-  /** Whether history begins with its first row. */
-  readonly isStart: boolean;
+  readonly groups: ReadonlyMap<string, Pick<GroupColumn, "changesOverTime"> & { readonly codes: Int32Array }>;
 }
 
 /** A column of values of a task in a block; null for numbers, which are the same in every cell. */
@@ -26,9 +24,6 @@ export function readsRow(task: Task): task is CallTask {
   return task.kind === "call" && readsWholeRows(task.operator);
 }
 
-/** Values of an operator's inputs in a block; a number holds for every cell. */
-type Inputs = readonly (number | Float64Array)[];
-
 /** The instruments that an operator sees together in a row, with the values of its inputs. */
 interface Members {
   readonly columns: readonly Float64Array[];
@@ -39,32 +34,57 @@ interface Members {
   common?: NullCause | null;
 }
 
-/** Why an operator across the row gives instruments no finite value in one row though none of its inputs is null there. */
-export class RowCauses {
+/** Why an operator across the row gives instruments no finite value, block after block. */
+export class RowBlame {
   readonly #task: CallTask;
-  readonly #block: TracedBlock;
-  readonly #inputs: Inputs;
-  readonly #start: number;
-  readonly #members = new Map<number, Members>();
+  readonly #tasks: readonly Task[];
+  readonly #firstLane: number;
   readonly #isCommon: boolean;
+  #block!: TracedBlock;
+  /** Values of its inputs in the block; a number holds for every cell. */
+  #inputs: readonly (number | Float64Array)[] = [];
+  /** The first cell of the row whose members are known by group. */
+  #start = -1;
+  #members = new Map<number, Members>();
 
-  constructor(task: CallTask, block: TracedBlock, inputs: Inputs, row: number) {
+  /** @param firstLane the lane of a block that is lane 0 of places */
+  constructor(task: CallTask, tasks: readonly Task[], firstLane: number) {
     this.#task = task;
-    this.#block = block;
-    this.#inputs = inputs;
-    this.#start = row * block.laneCount;
+    this.#tasks = tasks;
+    this.#firstLane = firstLane;
     // Predicates that do not look at the instrument hold for all of its row.
     this.#isCommon = Object.values(task.operator.nullWhere).every(({ length }) => length < 3);
   }
 
-  /** @param result the value that the operator gives: null (NaN) or infinite */
-  cause(lane: number, result: number): NullCause {
+  open(block: TracedBlock): void {
+    this.#block = block;
+    this.#start = -1;
+    this.#inputs = inputsOf(this.#task).map((id) => {
+      const task = this.#tasks[id]!;
+      return task.kind === "number" ? task.value : valuesOf(block, id)!;
+    });
+  }
+
+  /** @param cells the values of the inputs at that place */
+  of(cells: readonly number[], value: number, { blockRow, lane }: Place): Blame {
+    const input = cells.findIndex(Number.isNaN);
+    if (input >= 0) return blameOfInput(input, 0, "null_input");
+    const start = blockRow * this.#block.laneCount;
+    if (start !== this.#start) this.#members = new Map();
+    this.#start = start;
+    const cause = this.#cause(this.#firstLane + lane, value);
+    // The infinity of another instrument is no cell of this one.
+    const infinite = cause === "infinite_input" ? cells.findIndex(isInfinite) : -1;
+    return infinite >= 0 ? blameOfInput(infinite, 0, "infinite_input") : because(cause);
+  }
+
+  #cause(lane: number, value: number): NullCause {
     if (!this.#isPresent(lane)) return "absent";
     if (!this.#isInUniverse(lane)) return "outside_universe";
     const group = this.#groupOf(lane);
     if (group < 0) return "no_group";
     const members = this.#membersOf(group);
-    if (Number.isNaN(result)) return this.#declared(members, lane) ?? "undeclared";
+    if (Number.isNaN(value)) return this.#declared(members, lane) ?? "undeclared";
     return members.hasInfinity ? "infinite_input" : (this.#declared(members, lane) ?? "overflow");
   }
 
