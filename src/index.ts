@@ -55,8 +55,7 @@ export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/many/evalu
 export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
 export type { EngineMemory } from "./evaluation/memory/engine_memory.ts";
 export type { MemoryThresholds } from "./evaluation/memory/thresholds.ts";
-export type { EvaluateOptions, KernelChoice } from "./evaluation/options.ts";
-export type { Restarts, Sessions } from "./evaluation/restart_options.ts";
+export type { EvaluateOptions, KernelChoice, Restarts, Sessions } from "./evaluation/options.ts";
 export type { ChosenCosts, CostChoice } from "./evaluation/stored_costs.ts";
 export type {
   OpenedEvent,

@@ -4,7 +4,7 @@ import { timeUnusable } from "../data/errors.ts";
 import { wallTimeOf } from "../data/time/row_dates.ts";
 import { describeTimeType } from "../data/time/time_text.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
-import { minutesOf, type Restarts, type Sessions } from "./restart_options.ts";
+import { minutesOf, type Restarts, type Sessions } from "./options.ts";
 import { countBefore, timeOf } from "./row_range.ts";
 
 /** Finds the rows at which history begins again. The rows between two restarts are a stretch. */

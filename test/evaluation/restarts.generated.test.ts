@@ -5,7 +5,7 @@ import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { Engine } from "../../src/engine.ts";
 import { FormulaError } from "../../src/errors.ts";
 import type { EvaluateOptions } from "../../src/evaluation/options.ts";
-import { RESTARTS } from "../../src/evaluation/restart_options.ts";
+import { RESTARTS } from "../../src/evaluation/options.ts";
 import { RestartFinder } from "../../src/evaluation/restarts.ts";
 import type { Panel } from "../../src/panel.ts";
 import { verify } from "../../src/verify/verify.ts";

@@ -3,7 +3,7 @@ import { type Command, InvalidArgumentError, Option } from "commander";
 import type { CompileOptions } from "../../compile.ts";
 import type { PanelSourceOptions } from "../../data/source/source_options.ts";
 import type { EvaluateOptions } from "../../evaluation/options.ts";
-import { RESTARTS, type Restarts } from "../../evaluation/restart_options.ts";
+import { RESTARTS, type Restarts } from "../../evaluation/options.ts";
 import { loadOperators } from "../../operator/load_operators.ts";
 import type { CommandDoor, OptionRow, Spec } from "../../options/doors.ts";
 import { optionsAt } from "../../options/option_table.ts";

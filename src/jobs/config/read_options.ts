@@ -4,7 +4,7 @@ import { DIALECTS } from "../../../grammar/dialects.ts";
 import type { CompileOptions } from "../../compile.ts";
 import type { ReadPanelOptions } from "../../data/source/source_options.ts";
 import type { EvaluateOptions } from "../../evaluation/options.ts";
-import { RESTARTS, type Restarts } from "../../evaluation/restart_options.ts";
+import { RESTARTS, type Restarts } from "../../evaluation/options.ts";
 import type { OptionRow } from "../../options/doors.ts";
 import { optionsAt } from "../../options/option_table.ts";
 import type { ChoiceKind, NumberKind } from "../../text/argument_kinds.ts";

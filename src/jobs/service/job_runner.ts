@@ -25,12 +25,11 @@ import { type JobStore, queryFolder } from "../journal/job_store.ts";
 import type { BeginRecord, UniverseRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
-import { groupsRead } from "../state/job_groups.ts";
+import { groupsRead, type InputColumns } from "../state/job_groups.ts";
 import {
   compileJob,
   expectSameSettings,
   type FormulaTexts,
-  type InputColumns,
   type JobProgram,
   queryOptions,
   readFormulas,

@@ -18,12 +18,11 @@ import { queryFolder, readHistory } from "../journal/job_store.ts";
 import { lockHolder } from "../journal/journal_lock.ts";
 import type { RunOutcome, UniverseRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
-import { groupsRead } from "../state/job_groups.ts";
+import { groupsRead, type InputColumns } from "../state/job_groups.ts";
 import {
   compileJob,
   expectSameSettings,
   type FormulaTexts,
-  type InputColumns,
   queryOptions,
   readFormulas,
   settingsOf,

@@ -3,8 +3,10 @@ import { groupOfLabels, readGroupTable } from "../../data/side_tables/group_tabl
 import type { GroupColumn } from "../../panel.ts";
 import type { JobConfig } from "../config/config.ts";
 import { jobChanged } from "../errors.ts";
-import type { UniverseRecord } from "../journal/records.ts";
-import type { InputColumns, JobProgram } from "./job_program.ts";
+import type { BeginRecord, UniverseRecord } from "../journal/records.ts";
+
+/** Columns that formulas may read. */
+export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
 
 /** Groups by name, one code per symbol; empty without a table. Those that are labelled already need no row. */
 export async function readJobGroups(
@@ -37,7 +39,7 @@ type KeptGroup = UniverseRecord["groups"][number];
 export async function groupsRead(
   job: JobConfig,
   columns: InputColumns,
-  { ownGroups }: Pick<JobProgram, "ownGroups">,
+  { ownGroups }: { readonly ownGroups: readonly string[] },
   symbols: readonly string[],
   known: UniverseRecord | null,
 ): Promise<KeptGroup[]> {

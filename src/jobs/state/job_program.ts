@@ -20,7 +20,7 @@ import type { FileColumns } from "../input/new_inputs.ts";
 import type { QueryOptions } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
 import type { BeginRecord } from "../journal/records.ts";
-import { readJobGroups } from "./job_groups.ts";
+import { type InputColumns, readJobGroups } from "./job_groups.ts";
 
 /** The formula files of a job as one program, with the options of its evaluation. */
 export interface JobProgram {
@@ -107,9 +107,6 @@ export function expectSameSettings(
 function digestOf(value: unknown): string {
   return hash("sha256", JSON.stringify(value));
 }
-
-/** Columns that formulas may read. */
-export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
 
 /**
  * Compiles each formula file by itself, so that diagnostics name the file, and joins them: what several files compute is
