@@ -27,7 +27,7 @@ const SYMBOLS_MAX = 10_000_000;
 
 interface ExplainOptions extends ColumnFlags {
   readonly out?: string;
-  readonly format: "text" | "dot" | "html";
+  readonly format: "text" | "dot" | "html" | "json";
   readonly passes?: true;
   readonly symbols?: number;
 }
@@ -45,8 +45,8 @@ export function addExplain(program: Command): void {
     )
     .addOption(new Option("--passes", "show what each pass does to the graph").conflicts("format"))
     .addOption(
-      new Option("--format <format>", "text, dot for Graphviz, or html: a page to look at")
-        .choices(["text", "dot", "html"])
+      new Option("--format <format>", "text, json, dot for Graphviz, or html: a page to look at")
+        .choices(["text", "json", "dot", "html"])
         .default("text"),
     )
     .option("--out <path>", "write it to this file instead of stdout")
@@ -73,6 +73,7 @@ async function explanationOf(program: Program, { format, passes, symbols }: Expl
     const { memoryText } = await import("./explain_memory.ts");
     return await memoryText(program, symbols);
   }
+  if (format === "json") return JSON.stringify(program.graph(), null, 2);
   if (format === "dot") return printDot(finalDag(program));
   return passes ? passesText(program) : explainText(program);
 }

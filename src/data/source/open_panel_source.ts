@@ -17,6 +17,7 @@ import {
 } from "../panel/panel_source.ts";
 import { type ReadingStyle, RelationBlocks, relationSource } from "../panel/relation_blocks.ts";
 import { SeriesBlocks } from "../panel/series_blocks.ts";
+import type { ColumnRoles } from "../read/column_roles.ts";
 import { openRelation } from "../read/open_relation.ts";
 import { readGroupTable } from "../side_tables/group_table.ts";
 import { readSeriesTable } from "../side_tables/series_table.ts";
@@ -82,41 +83,29 @@ export async function openSourceAs(
       findPanelKeys(path, names, timeColumn, symbolColumn),
     );
     const layout = await querying(relation, () => layOut(relation));
-    const source = relationSource(new RelationBlocks(relation, layout, style));
-    return checkingRequests(await addTables(renamed(source, path, options.rename ?? {}), path, options));
+    const roles = renamed(path, options.rename ?? {}, layout.roles);
+    const source = relationSource(new RelationBlocks(relation, { ...layout, roles }, style));
+    return checkingRequests(await addTables(source, path, options));
   } catch (error) {
     database[Symbol.dispose]();
     throw error;
   }
 }
 
-/** Renames the columns of a file: with `{ close: "px_last" }`, `px_last` becomes `close`. */
-function renamed(source: PanelSource, path: string, rename: Readonly<Record<string, string>>): PanelSource {
-  const { fieldNames, groupNames, groupReasons } = source;
-  const columns = [...new Set([...fieldNames, ...groupNames])];
+/** The roles under the new names of columns: with `{ close: "px_last" }`, `px_last` becomes `close`. */
+function renamed(
+  path: string,
+  rename: Readonly<Record<string, string>>,
+  { fields, groups, groupReasons }: ColumnRoles,
+): ColumnRoles {
+  const columns = [...new Set([...fields, ...groups].map(({ name }) => name))];
   checkRenames(path, rename, columns);
   const newNames = new Map(Object.entries(rename).map(([name, column]) => [column, name]));
   const nameOf = (column: string) => newNames.get(column) ?? column;
-  const columnOf = new Map(columns.map((column) => [nameOf(column), column]));
-  const columnsOf = (names: readonly string[]) => names.map((name) => columnOf.get(name) ?? name);
-  async function* read(request: BlockRequest): AsyncGenerator<PanelBlock> {
-    const inFile = { ...request, fields: columnsOf(request.fields), groups: columnsOf(request.groups) };
-    for await (const block of source.blocks(inFile)) {
-      const groups = [...block.groups.values()].map((group): [string, GroupColumn] => {
-        const name = nameOf(group.name);
-        return [name, { ...group, name }];
-      });
-      const fields = [...block.fields].map(([column, values]) => [nameOf(column), values] as const);
-      yield { ...block, fields: new Map(fields), groups: new Map(groups) };
-    }
-  }
   return {
-    ...source,
-    fieldNames: fieldNames.map(nameOf),
-    groupNames: groupNames.map(nameOf),
-    groupReasons:
-      groupReasons && new Map([...groupReasons].map(([column, reason]) => [nameOf(column), reason])),
-    blocks: read,
+    fields: fields.map((role) => ({ ...role, name: nameOf(role.name) })),
+    groups: groups.map((role) => ({ ...role, name: nameOf(role.name) })),
+    groupReasons: new Map([...groupReasons].map(([column, reason]) => [nameOf(column), reason])),
   };
 }
 

@@ -19,8 +19,8 @@ import { factorTwice, jobChanged, nothingSelected } from "../errors.ts";
 import type { FileColumns } from "../input/new_inputs.ts";
 import type { QueryOptions } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
-import type { BeginRecord } from "../journal/records.ts";
-import { type InputColumns, readJobGroups } from "./job_groups.ts";
+import type { BeginRecord, InputColumns } from "../journal/records.ts";
+import { readJobGroups } from "./job_groups.ts";
 
 /** The formula files of a job as one program, with the options of its evaluation. */
 export interface JobProgram {

@@ -2,6 +2,7 @@ import { deserialize, serialize } from "node:v8";
 import { checkpointDamaged } from "../../execution/checkpoint.ts";
 import { digestOf, joinPieces, readFully } from "../../files/large_bytes.ts";
 import { replaceFile } from "../../files/pending_file.ts";
+import { writing } from "../../files/writing.ts";
 import type { TimeColumn } from "../../panel.ts";
 import { checkArgument, PATH } from "../../text/argument_kinds.ts";
 import { checkpointOfOtherSession, checkpointUnreadable } from "../errors.ts";
@@ -94,7 +95,7 @@ export function unpackSession(bytes: Uint8Array): UnpackedSession {
 export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Promise<void> {
   checkArgument("writeCheckpoint", path, PATH);
   checkArgument("writeCheckpoint", checkpoint, CHECKPOINT);
-  await replaceFile(path, checkpoint);
+  await writing(path, () => replaceFile(path, checkpoint));
 }
 
 /**
