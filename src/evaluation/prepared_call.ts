@@ -5,7 +5,7 @@ import { propagateConditions } from "../dag/passes/propagate_conditions.ts";
 import type { RowRange } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
-import { checkOptions, type EvaluateOptions } from "./options.ts";
+import type { EvaluateOptions } from "./options.ts";
 import { RestartFinder } from "./restarts.ts";
 import { rowRange } from "./row_range.ts";
 import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from "./wanted_factors.ts";
@@ -76,7 +76,6 @@ export async function prepareCall(
   input: InputShape,
   options: EvaluateOptions,
 ): Promise<PreparedCall> {
-  checkOptions(options);
   options.signal?.throwIfAborted();
   const { time } = input;
   const isOpenEnded = input.isOpenEnded === true;

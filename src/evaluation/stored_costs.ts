@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import { ResourceError } from "../errors.ts";
 import { replaceFile } from "../files/pending_file.ts";
 import { type CostModel, checkCostModel, DEFAULT_COSTS } from "../plan/cost_model.ts";
+import type { ArgumentKind } from "../text/argument_kinds.ts";
 
 /** A cost model as stored in a file, with its measurement. */
 export interface Calibration extends CostModel {
@@ -16,6 +17,13 @@ export interface Calibration extends CostModel {
 
 /** `calibrated`: the costs that `factorloom bench calibrate` has stored for this machine, else the built-in ones. */
 export type CostChoice = "calibrated" | "default" | CostModel;
+
+export const COSTS: ArgumentKind = {
+  what: "a choice of costs",
+  fits: (given) => given === "calibrated" || given === "default" || checkCostModel(given) !== null,
+  remedy: 'give "calibrated", "default" or a cost model',
+  takesNull: true,
+};
 
 /** The costs for splitting and weighing plans, with their source. */
 export interface ChosenCosts {

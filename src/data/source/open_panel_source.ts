@@ -1,9 +1,8 @@
 /** Opens a user's file, with its side tables, as a source of row blocks. */
 import { machineMemoryBytes } from "../../limits.ts";
 import type { GroupColumn } from "../../panel.ts";
-import { type ArgumentKind, checkArgument, isRecord, PATH } from "../../text/argument_kinds.ts";
-import { checkMemoryLimit } from "../../text/byte_size.ts";
-import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
+import { checkArgument, PATH } from "../../text/argument_kinds.ts";
+import { checkedOptions } from "../../text/option_kinds.ts";
 import { type OpenDatabase, openDatabase } from "../duckdb/database.ts";
 import { querying, type Relation } from "../duckdb/relation.ts";
 import { renamedMissing, renamedTaken } from "../errors.ts";
@@ -22,44 +21,7 @@ import type { ColumnRoles } from "../read/column_roles.ts";
 import { openRelation } from "../read/open_relation.ts";
 import { readGroupTable } from "../side_tables/group_table.ts";
 import { readSeriesTable } from "../side_tables/series_table.ts";
-
-export interface ReadPanelOptions {
-  /** Path of a table with a symbol column and columns of groups that do not change over time, e.g. `sector`. */
-  readonly groups?: string;
-  /** Path of a table with a time column and numbers that apply to all symbols at that time, e.g. an index's close. */
-  readonly series?: string;
-  /** New names of columns: with `{ close: "px_last" }` the column `px_last` is the field `close`. */
-  readonly rename?: Readonly<Record<string, string>>;
-  /** Name of the time column, if it is not time, date, datetime or timestamp. */
-  readonly timeColumn?: string;
-  /** Name of the symbol column, if it is not symbol. */
-  readonly symbolColumn?: string;
-}
-
-export interface PanelSourceOptions extends ReadPanelOptions {
-  /** Memory of the whole process; a quarter of it is for reading. Default: the machine's, and all cores. */
-  readonly memoryLimitBytes?: number;
-}
-
-const isText = (given: unknown) => typeof given === "string";
-const COLUMN: ArgumentKind = { what: "the name of a column", fits: isText, remedy: "give it as a text" };
-
-export const PANEL_SOURCE_OPTIONS: OptionKinds<PanelSourceOptions> = {
-  groups: PATH,
-  series: PATH,
-  rename: {
-    what: "an object of texts",
-    fits: (given) => isRecord(given) && Object.values(given as object).every(isText),
-    remedy: "write { field: column }",
-  },
-  timeColumn: COLUMN,
-  symbolColumn: COLUMN,
-  memoryLimitBytes: {
-    what: "a number",
-    fits: (given) => typeof given === "number",
-    remedy: "give the bytes, e.g. 4 * 2 ** 30",
-  },
-};
+import { PANEL_SOURCE_OPTIONS, type PanelSourceOptions, type ReadPanelOptions } from "./source_options.ts";
 
 const MEMORY_SHARE = 0.25;
 /** Enough for DuckDB to load and sort any table; tried with 1.5 GB. */
@@ -91,7 +53,6 @@ const THREADS = 2;
 export async function openPanelSource(path: string, options: PanelSourceOptions = {}): Promise<PanelSource> {
   checkArgument("a panel's reading", path, PATH);
   const checked = checkedOptions("a panel's reading", options, PANEL_SOURCE_OPTIONS);
-  if (checked.memoryLimitBytes !== undefined) checkMemoryLimit(checked.memoryLimitBytes);
   return await openSourceAs(path, checked, layOutBars, "whole");
 }
 

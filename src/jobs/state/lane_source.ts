@@ -28,6 +28,8 @@ export interface LaneSourceSpec {
   readonly groupNames: readonly string[];
   /** Groups of the job's table of groups, one code per lane. */
   readonly ownGroups: ReadonlyMap<string, GroupColumn>;
+  /** Fields with one value for all symbols. */
+  readonly seriesNames: readonly string[];
 }
 
 export class LaneSource implements PanelSource {
@@ -38,6 +40,7 @@ export class LaneSource implements PanelSource {
   /** Unknown before the files are read. */
   readonly rowCount = 0;
   readonly time: TimeColumn;
+  readonly seriesNames: readonly string[];
   readonly isOpenEnded = true;
   /** Labels of group columns of files, numbered in the order of appearance: a code has one meaning in all blocks. */
   labels: Record<string, string[]> = {};
@@ -46,7 +49,8 @@ export class LaneSource implements PanelSource {
   readonly #laneOf: ReadonlyMap<string, number>;
   readonly #ownGroups: ReadonlyMap<string, GroupColumn>;
 
-  constructor({ symbols, time, fieldNames, groupNames, ownGroups }: LaneSourceSpec) {
+  constructor({ symbols, time, fieldNames, groupNames, ownGroups, seriesNames }: LaneSourceSpec) {
+    this.seriesNames = seriesNames;
     this.symbols = symbols;
     this.laneCount = symbols.length;
     this.time = { ...time, values: new BigInt64Array(0) };
@@ -63,7 +67,8 @@ export class LaneSource implements PanelSource {
    */
   async *blocks({ fields, groups, blockRows, signal }: BlockRequest): AsyncGenerator<PanelBlock, void, void> {
     const ofFile = groups.filter((name) => !this.#ownGroups.has(name));
-    const filled = new LaneBlock({ fields, groups: ofFile, blockRows, laneCount: this.laneCount });
+    const { laneCount, seriesNames } = this;
+    const filled = new LaneBlock({ fields, groups: ofFile, blockRows, laneCount, seriesNames });
     const block = () => filled.take(this.#ownGroups);
     for (const { path, open, afterRead, onFailure } of this.files) {
       const counts = { times: 0, rows: 0 };
@@ -119,18 +124,21 @@ interface LaneBlockShape {
   readonly groups: readonly string[];
   readonly blockRows: number;
   readonly laneCount: number;
+  readonly seriesNames: readonly string[];
 }
 
 /** A block that is filled with rows of files. */
 class LaneBlock {
   rowCount = 0;
   readonly #laneCount: number;
+  readonly #seriesNames: readonly string[];
   readonly #times: BigInt64Array;
   readonly #present: Uint8Array;
   readonly #fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly #groups: ReadonlyMap<string, GroupColumn>;
 
-  constructor({ fields, groups, blockRows, laneCount }: LaneBlockShape) {
+  constructor({ fields, groups, blockRows, laneCount, seriesNames }: LaneBlockShape) {
+    this.#seriesNames = seriesNames;
     const cells = blockRows * laneCount;
     this.#laneCount = laneCount;
     this.#times = new BigInt64Array(blockRows);
@@ -141,12 +149,15 @@ class LaneBlock {
     );
   }
 
-  /** Adds the rows `from` to `end` of a file's block; lanes that the file lacks are null. */
+  /** Adds the rows `from` to `end` of a file's block; lanes that the file lacks are null, but in series. */
   add(block: PanelBlock, lanes: Int32Array, from: number, end: number): void {
     const rows = { lanes, laneCount: this.#laneCount, from, end, at: this.rowCount };
     this.#times.set(block.times.subarray(from, end), this.rowCount);
     spread(block.present, this.#present, rows, 0);
-    for (const [name, column] of this.#fields) spread(block.fields.get(name)!, column, rows, Number.NaN);
+    for (const [name, column] of this.#fields) {
+      if (this.#seriesNames.includes(name)) repeat(block.fields.get(name)!, column, rows);
+      else spread(block.fields.get(name)!, column, rows, Number.NaN);
+    }
     for (const [name, { codes }] of this.#groups) spread(block.groups.get(name)!.codes, codes, rows, -1);
     this.rowCount += end - from;
   }
@@ -174,6 +185,15 @@ interface SpreadRows {
   readonly end: number;
   /** Where the first of the rows goes. */
   readonly at: number;
+}
+
+/** Copies the value that all lanes of a file have to all lanes of the job. */
+function repeat(source: Float64Array, target: Float64Array, rows: SpreadRows): void {
+  const { lanes, laneCount, from, end, at } = rows;
+  for (let row = from; row < end; row++) {
+    const first = (at + row - from) * laneCount;
+    target.fill(source[row * lanes.length]!, first, first + laneCount);
+  }
 }
 
 /** Copies rows of a file's lanes to lanes of the job; other lanes get the value `absent`. */
