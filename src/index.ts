@@ -30,10 +30,9 @@ export { openResultWriter, type ResultWriter } from "./data/write/result_writer.
 export { writeTable } from "./data/write/write_table.ts";
 export type { DifferingCells, ValuePair } from "./difference/cell_tally.ts";
 export type { DifferenceOrigin } from "./difference/difference_origins.ts";
-export type { Distances } from "./difference/distance.ts";
 export type { DiffOptions, ProgramDifference, TracedDifference } from "./difference/program_difference.ts";
+export type { ColumnDifference } from "./difference/result_comparison.ts";
 export {
-  type ColumnDifference,
   type DiffResultsOptions,
   diffResults,
   type MatchedNames,
