@@ -16,6 +16,7 @@ export type { TlsFiles } from "./cluster/bridge/connection.ts";
 export { Cluster, type ClusterPanel, openClusterPanel } from "./cluster/client/cluster.ts";
 export type { ClusterEvaluateOptions, ClusterHangOptions, ClusterOptions } from "./cluster/client/options.ts";
 export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
+export type { GraphOutput, GraphTask, ProgramGraph } from "./dag/graph_data.ts";
 export {
   type BlockRequest,
   type PanelBlock,
@@ -30,10 +31,9 @@ export { openResultWriter, type ResultWriter } from "./data/write/result_writer.
 export { writeTable } from "./data/write/write_table.ts";
 export type { DifferingCells, ValuePair } from "./difference/cell_tally.ts";
 export type { DifferenceOrigin } from "./difference/difference_origins.ts";
-export type { Distances } from "./difference/distance.ts";
 export type { DiffOptions, ProgramDifference, TracedDifference } from "./difference/program_difference.ts";
+export type { ColumnDifference } from "./difference/result_comparison.ts";
 export {
-  type ColumnDifference,
   type DiffResultsOptions,
   diffResults,
   type MatchedNames,

@@ -2,7 +2,7 @@ import { formatTime } from "../data/time/time_text.ts";
 import { UsageError } from "../errors.ts";
 import type { TimeType } from "../panel.ts";
 import { shownValue } from "../text/argument_kinds.ts";
-import { type Distances, isSameValue, NO_DISTANCES, withCell } from "./distance.ts";
+import { isSameValue, relativeDistance, ulpDistance } from "./distance.ts";
 
 /** A cell with two values; null for null, infinities are kept. */
 export interface ValuePair {
@@ -13,12 +13,18 @@ export interface ValuePair {
 }
 
 /** The cells of two columns that differ beyond the tolerance. */
-export interface DifferingCells extends Distances {
+export interface DifferingCells {
   readonly cellCount: number;
   /** Differing cells that are null in one of the two. */
   readonly nullCount: number;
-  /** Largest `|a - b|` among cells that are finite on both sides. */
+  /** Differing cells that are infinite in one of the two or both, and null in neither. */
+  readonly infiniteCount: number;
+  /** Largest `|a - b|` among cells that are finite on both sides, as are those of the other distances. */
   readonly absoluteMax: number;
+  /** Largest `|a - b|` divided by the larger magnitude. */
+  readonly relativeMax: number;
+  /** In units in the last place: neighbouring doubles are 1 apart. */
+  readonly ulpMax: number;
   /** The first in the order of time, then symbol. */
   readonly first: ValuePair;
 }
@@ -31,34 +37,43 @@ export interface CellNames {
 
 /** Counts and measures the cells of two columns that differ. */
 export class CellTally {
+  readonly #tolerance: number;
+  readonly #counts = {
+    cellCount: 0,
+    nullCount: 0,
+    infiniteCount: 0,
+    absoluteMax: 0,
+    relativeMax: 0,
+    ulpMax: 0,
+  };
   #first: { readonly time: bigint; readonly lane: number; readonly a: number; readonly b: number } | null =
     null;
-  #cellCount = 0;
-  #nullCount = 0;
-  #absoluteMax = 0;
-  #distances = NO_DISTANCES;
 
-  /** Adds a cell that differs; NaN is null. */
-  add(a: number, b: number, time: bigint, lane: number): void {
-    this.#first ??= { time, lane, a, b };
-    this.#cellCount++;
-    if (Number.isNaN(a) || Number.isNaN(b)) this.#nullCount++;
-    if (!Number.isFinite(a) || !Number.isFinite(b)) return;
-    this.#absoluteMax = Math.max(this.#absoluteMax, Math.abs(a - b));
-    this.#distances = withCell(this.#distances, a, b);
+  constructor(tolerance: number) {
+    this.#tolerance = tolerance;
   }
 
-  /** Null if no cell was added. */
+  /** Takes a cell with its two values; NaN is null. */
+  take(a: number, b: number, time: bigint, lane: number): void {
+    if (isWithin(a, b, this.#tolerance)) return;
+    const counts = this.#counts;
+    this.#first ??= { time, lane, a, b };
+    counts.cellCount++;
+    if (Number.isNaN(a) || Number.isNaN(b)) counts.nullCount++;
+    else if (!Number.isFinite(a) || !Number.isFinite(b)) counts.infiniteCount++;
+    else {
+      counts.absoluteMax = Math.max(counts.absoluteMax, Math.abs(a - b));
+      counts.relativeMax = Math.max(counts.relativeMax, relativeDistance(a, b));
+      counts.ulpMax = Math.max(counts.ulpMax, ulpDistance(a, b));
+    }
+  }
+
+  /** Null if no cell differed. */
   found({ symbols, timeType }: CellNames): DifferingCells | null {
     if (this.#first === null) return null;
     const { time, lane, a, b } = this.#first;
-    return {
-      cellCount: this.#cellCount,
-      nullCount: this.#nullCount,
-      absoluteMax: this.#absoluteMax,
-      ...this.#distances,
-      first: { time: formatTime(time, timeType), symbol: symbols[lane]!, a: nullable(a), b: nullable(b) },
-    };
+    const cell = { time: formatTime(time, timeType), symbol: symbols[lane]! };
+    return { ...this.#counts, first: { ...cell, a: nullable(a), b: nullable(b) } };
   }
 }
 

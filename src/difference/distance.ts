@@ -28,23 +28,3 @@ function ordinalOf(number: number): bigint {
   const pattern = bits[0] as bigint;
   return pattern < 0n ? NEGATIVE_ZERO_BITS - pattern : pattern;
 }
-
-/** Largest distances among cells that are finite on both sides. */
-export interface Distances {
-  /** `|a - b|` divided by the larger magnitude. */
-  readonly relativeMax: number;
-  /** In units in the last place: neighbouring doubles are 1 apart. */
-  readonly ulpMax: number;
-}
-
-/** The distances of no cells. */
-export const NO_DISTANCES: Distances = { relativeMax: 0, ulpMax: 0 };
-
-/** The distances with those of another cell; a null or an infinity has none. */
-export function withCell({ relativeMax, ulpMax }: Distances, a: number, b: number): Distances {
-  if (!Number.isFinite(a) || !Number.isFinite(b)) return { relativeMax, ulpMax };
-  return {
-    relativeMax: Math.max(relativeMax, relativeDistance(a, b)),
-    ulpMax: Math.max(ulpMax, ulpDistance(a, b)),
-  };
-}

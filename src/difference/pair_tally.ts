@@ -35,8 +35,8 @@ export class PairTally {
   #lastRowPresent = Number.NEGATIVE_INFINITY;
   #values: readonly [Values, Values] = [Number.NaN, Number.NaN];
   /** Cells that have a row, and the others: windows read them as well. */
-  readonly #cells = new CellTally();
-  readonly #cellsWithoutRow = new CellTally();
+  readonly #cells: CellTally;
+  readonly #cellsWithoutRow: CellTally;
 
   /** @param columns for each side the output with its values, or the number that all of them are */
   constructor(
@@ -49,6 +49,8 @@ export class PairTally {
     this.#columns = columns;
     this.#reach = reach;
     this.#tolerance = tolerance;
+    this.#cells = new CellTally(tolerance);
+    this.#cellsWithoutRow = new CellTally(tolerance);
     this.#lastRow = new Float64Array(laneCount).fill(Number.NEGATIVE_INFINITY);
   }
 
@@ -85,7 +87,7 @@ export class PairTally {
       const readsEqual = isAcrossRow
         ? readsEqualRow
         : this.#inputs.every((input) => input.#lastRow[lane]! <= row - rows);
-      if (readsEqual) (isPresent ? this.#cells : this.#cellsWithoutRow).add(x, y, time, lane);
+      if (readsEqual) (isPresent ? this.#cells : this.#cellsWithoutRow).take(x, y, time, lane);
     }
   }
 

@@ -1,7 +1,6 @@
 import type { ParamOptions } from "../call_params.ts";
 import { type EvaluableProgram, finalDag, type Program, withOperators } from "../compile.ts";
 import type { Output } from "../dag/dag.ts";
-import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import type { PanelSource } from "../data/panel/panel_source.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
@@ -9,16 +8,11 @@ import type { EvaluateOptions } from "../evaluation/options.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import { NULLS_OPTIONS } from "../reasons/nulls.ts";
 import type { OptionKinds } from "../text/option_kinds.ts";
-import { CellTally, checkTolerance, isWithin } from "./cell_tally.ts";
+import { checkTolerance } from "./cell_tally.ts";
 import { type DifferenceOrigin, findOrigins } from "./difference_origins.ts";
 import { joinSides, type Side, sideName } from "./joined_program.ts";
-import {
-  type ColumnDifference,
-  isSame,
-  matchNames,
-  nothingInCommon,
-  type ResultDifference,
-} from "./result_difference.ts";
+import { type ColumnDifference, ResultComparison } from "./result_comparison.ts";
+import { isSame, matchNames, nothingInCommon, type ResultDifference } from "./result_difference.ts";
 
 /** What of two programs is compared, and the options of the call that computes both. */
 export interface DiffOptions
@@ -69,15 +63,20 @@ export async function diffPrograms(
   const outputs = differing.flatMap((name) => [sideName("a", name), sideName("b", name)]);
   const registry = withOperators(joined.operators);
   const stream = await FactorStream.open(host, registry, joined, source, { ...call, select: outputs });
-  const comparison = new BlockComparison(differing, source.laneCount, { tolerance, keepInfinite });
-  for await (const block of stream.blocks()) comparison.take(block);
-  const { rowCount, tallies } = comparison;
+  const lanes = [...source.symbols.keys()];
+  const comparison = new ResultComparison(differing, lanes, { tolerance, keepInfinite });
+  let rowCount = 0;
+  for await (const { times, present, columns } of stream.blocks()) {
+    const [ofA, ofB] = (["a", "b"] as const).map((side) => {
+      return new Map(differing.map((name) => [name, columns.get(sideName(side, name)) ?? null]));
+    });
+    for (const [row, time] of times.entries()) {
+      const cells = { present, start: row * lanes.length };
+      rowCount += comparison.takeRow(time, { ...cells, columns: ofA! }, { ...cells, columns: ofB! });
+    }
+  }
   if (rowCount === 0) throw nothingInCommon("programs", "row", "give data with at least one row");
-  const cells = { symbols: source.symbols, timeType: source.time.type };
-  const columns = [...tallies].flatMap(([name, tally]): ColumnDifference[] => {
-    const found = tally.found(cells);
-    return found ? [{ name, ...found }] : [];
-  });
+  const columns = comparison.differences({ symbols: source.symbols, timeType: source.time.type });
   const { from: _, onProgress: __, ...traceCall } = call;
   const traced = columns.slice(0, FACTORS_TRACED_MAX).map(({ name }) => name);
   const origins = await findOrigins(host, [a, b], traced, source, { ...traceCall, tolerance });
@@ -107,44 +106,4 @@ function namesOfOtherGraphs(joined: EvaluableProgram, compared: readonly string[
     const [a, b] = [of("a", name), of("b", name)];
     return a.task !== b.task || wanted(a) !== wanted(b);
   });
-}
-
-/** Compares the two values of each factor in the cells that have a row. */
-class BlockComparison {
-  readonly tallies: ReadonlyMap<string, CellTally>;
-  /** Rows (time and symbol) so far. */
-  rowCount = 0;
-  readonly #laneCount: number;
-  readonly #tolerance: number;
-  readonly #keepInfinite: boolean;
-
-  constructor(
-    names: readonly string[],
-    laneCount: number,
-    { tolerance, keepInfinite }: { readonly tolerance: number; readonly keepInfinite: boolean },
-  ) {
-    this.tallies = new Map(names.map((name) => [name, new CellTally()]));
-    this.#laneCount = laneCount;
-    this.#tolerance = tolerance;
-    this.#keepInfinite = keepInfinite;
-  }
-
-  take({ present, times, columns }: FactorBlock): void {
-    for (const isPresent of present) this.rowCount += isPresent;
-    for (const [name, tally] of this.tallies) {
-      const a = columns.get(sideName("a", name));
-      const b = columns.get(sideName("b", name));
-      for (let cell = 0; cell < present.length; cell++) {
-        if (present[cell] === 0) continue;
-        const [x, y] = [this.#output(a?.[cell]), this.#output(b?.[cell])];
-        if (isWithin(x, y, this.#tolerance)) continue;
-        tally.add(x, y, times[Math.floor(cell / this.#laneCount)]!, cell % this.#laneCount);
-      }
-    }
-  }
-
-  /** A value as the output has it; a factor that is not wanted is null. */
-  #output(value = Number.NaN): number {
-    return this.#keepInfinite || Number.isFinite(value) ? value : Number.NaN;
-  }
 }

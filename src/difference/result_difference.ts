@@ -1,17 +1,13 @@
 /** Compares two results: tables of factors with a time and a symbol in each row. */
-import { asPanelSource, columnOf, type PanelBlock, type PanelSource } from "../data/panel/panel_source.ts";
+import { asPanelSource, type PanelBlock, type PanelSource } from "../data/panel/panel_source.ts";
 import { openPanelSource } from "../data/source/open_panel_source.ts";
 import { describeTimeType } from "../data/time/time_text.ts";
 import { DataError } from "../errors.ts";
 import type { Panel } from "../panel.ts";
 import { checkedOptions, type OptionKinds } from "../text/option_kinds.ts";
 import { nearestName } from "../text/suggest.ts";
-import { CellTally, checkTolerance, type DifferingCells, isWithin } from "./cell_tally.ts";
-
-/** The cells of one factor that differ beyond the tolerance. */
-export interface ColumnDifference extends DifferingCells {
-  readonly name: string;
-}
+import { checkTolerance } from "./cell_tally.ts";
+import { type ColumnDifference, type ComparedRow, ResultComparison } from "./result_comparison.ts";
 
 /** Names of factors by where they are. */
 export interface MatchedNames {
@@ -94,32 +90,18 @@ async function diffSources(a: PanelSource, b: PanelSource, tolerance: number): P
   const names = matchNames(a.fieldNames, b.fieldNames, "results");
   const lanesOfB = new Map(b.symbols.map((symbol, lane) => [symbol, lane]));
   const lanes = a.symbols.map((symbol) => lanesOfB.get(symbol) ?? -1);
-  const tallies = new Map(names.compared.map((name) => [name, new CellTally()]));
+  const comparison = new ResultComparison(names.compared, lanes, { tolerance });
   const [rowsOfA, rowsOfB] = [new RowReader(a, names.compared), new RowReader(b, names.compared)];
   const counts = { a: 0, b: 0, both: 0 };
   for (const [rowA, rowB] of alignedRows(a.time.values, b.time.values)) {
     const left = rowA === null ? null : await rowsOfA.read(rowA);
     const right = rowB === null ? null : await rowsOfB.read(rowB);
-    if (left) counts.a += presentIn(left);
-    if (right) counts.b += presentIn(right);
-    if (!left || !right) continue;
-    const pairs = commonCells(left, right, lanes);
-    counts.both += pairs.length;
-    const time = a.time.values[rowA!]!;
-    for (const [name, tally] of tallies) {
-      const [valuesA, valuesB] = [columnOf(left.block.fields, name), columnOf(right.block.fields, name)];
-      for (const { cellA, cellB, lane } of pairs) {
-        const [x, y] = [valuesA[cellA] as number, valuesB[cellB] as number];
-        if (!isWithin(x, y, tolerance)) tally.add(x, y, time, lane);
-      }
-    }
+    if (left) counts.a += presentIn(left, a);
+    if (right) counts.b += presentIn(right, b);
+    if (left && right) counts.both += comparison.takeRow(a.time.values[rowA!]!, left, right);
   }
   if (counts.both === 0) throw nothingInCommon("results", "row", "rows are compared by time and symbol");
-  const cells = { symbols: a.symbols, timeType: a.time.type };
-  const differences = [...tallies].flatMap(([name, tally]): ColumnDifference[] => {
-    const found = tally.found(cells);
-    return found ? [{ name, ...found }] : [];
-  });
+  const differences = comparison.differences({ symbols: a.symbols, timeType: a.time.type });
   const rows = {
     rowCount: counts.both,
     rowsOnlyInA: counts.a - counts.both,
@@ -188,13 +170,6 @@ function* alignedRows(a: BigInt64Array, b: BigInt64Array): Generator<[number | n
   }
 }
 
-/** A row of a block: its cells are `[start, start + laneCount)`. */
-interface BlockRow {
-  readonly block: PanelBlock;
-  readonly start: number;
-  readonly laneCount: number;
-}
-
 /** Reads all rows of a source one after the other. */
 class RowReader {
   readonly #laneCount: number;
@@ -211,33 +186,16 @@ class RowReader {
   }
 
   /** @param row the next one */
-  async read(row: number): Promise<BlockRow> {
+  async read(row: number): Promise<ComparedRow> {
     if (this.#block === null || row >= this.#firstRow + this.#block.rowCount) {
       this.#firstRow = row;
       this.#block = (await this.#blocks.next()).value as PanelBlock;
     }
-    const laneCount = this.#laneCount;
-    return { block: this.#block, start: (row - this.#firstRow) * laneCount, laneCount };
+    const { fields, present } = this.#block;
+    return { columns: fields, present, start: (row - this.#firstRow) * this.#laneCount };
   }
 }
 
-function presentIn({ block, start, laneCount }: BlockRow): number {
-  return block.present.subarray(start, start + laneCount).reduce((sum, isPresent) => sum + isPresent, 0);
-}
-
-interface CellPair {
-  readonly cellA: number;
-  readonly cellB: number;
-  readonly lane: number;
-}
-
-/** @param lanes the second result's lane for each of the first, -1 for none */
-function commonCells(a: BlockRow, b: BlockRow, lanes: readonly number[]): CellPair[] {
-  const pairs: CellPair[] = [];
-  for (const [lane, laneB] of lanes.entries()) {
-    const [cellA, cellB] = [a.start + lane, b.start + laneB];
-    if (laneB >= 0 && a.block.present[cellA] === 1 && b.block.present[cellB] === 1)
-      pairs.push({ cellA, cellB, lane });
-  }
-  return pairs;
+function presentIn({ present, start }: ComparedRow, { laneCount }: PanelSource): number {
+  return present.subarray(start, start + laneCount).reduce((sum, isPresent) => sum + isPresent, 0);
 }

@@ -1,3 +1,4 @@
+import type { CallTask } from "../dag/dag.ts";
 import {
   type ElementwiseDefinition,
   type KernelOperator,
@@ -118,15 +119,8 @@ function newestCell(columns: Columns, cause: InputBlame["cause"]): InputBlame | 
   return null;
 }
 
-/** A call of an operator: a task of a graph or a node of a tree. */
-interface Call {
-  readonly operator: KernelOperator;
-  readonly settings: Settings;
-  readonly minPeriods: number | null;
-}
-
 /** True for calls whose windows hold nulls; those of others are null for them, or leave them out. */
-export const keepsNulls = ({ operator, minPeriods }: Call): boolean =>
+export const keepsNulls = ({ operator, minPeriods }: CallTask): boolean =>
   (operator as RollingDefinition).seesNulls === true && minPeriods === null;
 
 /**
@@ -134,7 +128,7 @@ export const keepsNulls = ({ operator, minPeriods }: Call): boolean =>
  *
  * @param columns those rows of the window that exist
  */
-export function blameOfWindow(call: Call, columns: Columns, value: number): Blame {
+export function blameOfWindow(call: CallTask, columns: Columns, value: number): Blame {
   const { operator, settings, minPeriods } = call;
   const rolling = operator as RollingDefinition;
   const last = columns[0]!.length - 1;

@@ -10,6 +10,7 @@ import {
   blameOfWindow,
   type InputBlame,
   isBad,
+  isInfinite,
   keepsNulls,
   type Place,
 } from "./blame.ts";
@@ -42,8 +43,6 @@ interface Cells {
 
 /** Says why cells of one task have no finite value. Blocks and their rows come in order, after those of the inputs. */
 interface Judge {
-  /** The block whose cells come next. */
-  open?(block: TracedBlock): void;
   blame(value: number, at: Place): Blame;
   /** The origin of an input's cell in a row before. */
   earlier?(blame: InputBlame, at: Place): number;
@@ -82,6 +81,7 @@ export class NullOrigins {
   readonly #isPresent: boolean[] = [];
   /** Rows at which history begins again. */
   readonly #restartRows: readonly number[];
+  #block!: TracedBlock;
   #rowCount = 0;
 
   /** Bytes that it allocates. */
@@ -113,14 +113,14 @@ export class NullOrigins {
 
   /** Takes the next rows; `of` then has theirs. */
   take(block: TracedBlock): void {
-    const { rowCount, present } = block.results;
-    for (let row = 0; this.#lane !== null && row < rowCount; row++)
-      this.#isPresent.push(present[row * block.laneCount + this.#lane] === 1);
+    const { rowCount } = block.results;
+    this.#block = block;
+    for (let blockRow = 0; this.#lane !== null && blockRow < rowCount; blockRow++)
+      this.#isPresent.push(this.#hasRow({ blockRow, lane: 0 }));
     for (const [id, judge] of this.#judges.entries()) {
       const own = this.#cells[id]!;
       const values = valuesOf(block, id);
       if (values !== null) own.values = this.#ofLane(values, block);
-      judge.open?.(block);
       this.#judge(id, judge, rowCount);
       this.#histories[id]?.take(own.values, own.origins, rowCount);
     }
@@ -192,8 +192,13 @@ export class NullOrigins {
   }
 
   #judgeOf(task: Task, id: number): Judge {
-    if (task.kind === "field") return new FieldJudge(this.#lane ?? 0);
-    if (task.kind !== "call") return { blame: (value) => because(writtenCause(value)) };
+    if (task.kind === "field")
+      return {
+        blame: (value, at) =>
+          because(isInfinite(value) ? "infinite_value" : this.#hasRow(at) ? "missing_value" : "absent"),
+      };
+    if (task.kind !== "call")
+      return { blame: (value) => because(isInfinite(value) ? "overflow" : "null_written") };
     const { operator } = task;
     const inputs = this.#inputs(id);
     switch (operator.axis) {
@@ -207,13 +212,15 @@ export class NullOrigins {
       case "recursive":
         return new RecursionJudge(task, operator, inputs);
       default: {
-        const blame = new RowBlame(task, this.#tasks, this.#lane ?? 0);
-        return {
-          open: (block) => blame.open(block),
-          blame: (value, at) => blame.of(cellsOf(inputs, at), value, at),
-        };
+        const row = new RowBlame(task, this.#tasks, this.#lane ?? 0);
+        return { blame: (value, at) => row.blame(this.#block, cellsOf(inputs, at), value, at) };
       }
     }
+  }
+
+  #hasRow({ blockRow, lane }: Pick<Place, "blockRow" | "lane">): boolean {
+    const { results, laneCount } = this.#block;
+    return results.present[blockRow * laneCount + (this.#lane ?? 0) + lane] === 1;
   }
 }
 
@@ -230,29 +237,6 @@ function historyRows(tasks: readonly Task[], { lane, rowCount, blockRows }: Pass
     for (const input of task.inputs) rows[input] = Math.max(rows[input]!, windowRows + blockRows);
   }
   return rows;
-}
-
-const writtenCause = (value: number): NullCause => (Number.isNaN(value) ? "null_written" : "overflow");
-
-class FieldJudge implements Judge {
-  readonly #firstLane: number;
-  #block!: TracedBlock;
-
-  /** @param firstLane the lane of a block that is lane 0 of places */
-  constructor(firstLane: number) {
-    this.#firstLane = firstLane;
-  }
-
-  open(block: TracedBlock): void {
-    this.#block = block;
-  }
-
-  blame(value: number, { blockRow, lane }: Place): Blame {
-    if (!Number.isNaN(value)) return because("infinite_value");
-    const { results, laneCount } = this.#block;
-    const isPresent = results.present[blockRow * laneCount + this.#firstLane + lane] === 1;
-    return because(isPresent ? "missing_value" : "absent");
-  }
 }
 
 class WindowJudge implements Judge {

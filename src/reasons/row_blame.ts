@@ -56,19 +56,11 @@ export class RowBlame {
     this.#isCommon = Object.values(task.operator.nullWhere).every(({ length }) => length < 3);
   }
 
-  open(block: TracedBlock): void {
-    this.#block = block;
-    this.#start = -1;
-    this.#inputs = inputsOf(this.#task).map((id) => {
-      const task = this.#tasks[id]!;
-      return task.kind === "number" ? task.value : valuesOf(block, id)!;
-    });
-  }
-
   /** @param cells the values of the inputs at that place */
-  of(cells: readonly number[], value: number, { blockRow, lane }: Place): Blame {
+  blame(block: TracedBlock, cells: readonly number[], value: number, { blockRow, lane }: Place): Blame {
     const input = cells.findIndex(Number.isNaN);
     if (input >= 0) return blameOfInput(input, 0, "null_input");
+    if (block !== this.#block) this.#open(block);
     const start = blockRow * this.#block.laneCount;
     if (start !== this.#start) this.#members = new Map();
     this.#start = start;
@@ -76,6 +68,15 @@ export class RowBlame {
     // The infinity of another instrument is no cell of this one.
     const infinite = cause === "infinite_input" ? cells.findIndex(isInfinite) : -1;
     return infinite >= 0 ? blameOfInput(infinite, 0, "infinite_input") : because(cause);
+  }
+
+  #open(block: TracedBlock): void {
+    this.#block = block;
+    this.#start = -1;
+    this.#inputs = inputsOf(this.#task).map((id) => {
+      const task = this.#tasks[id]!;
+      return task.kind === "number" ? task.value : valuesOf(block, id)!;
+    });
   }
 
   #cause(lane: number, value: number): NullCause {

@@ -1,8 +1,9 @@
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import { isSameValue, withCell } from "../difference/distance.ts";
+import type { CellNames } from "../difference/cell_tally.ts";
+import { type ColumnDifference, ResultComparison } from "../difference/result_comparison.ts";
 
 /** The results of the usual run, which every other run must reproduce. */
-export interface UsualValues {
+export interface UsualValues extends CellNames {
   /** The first of its rows in the panel. */
   readonly firstRow: number;
   readonly laneCount: number;
@@ -12,26 +13,6 @@ export interface UsualValues {
   readonly present: Uint8Array;
   /** By factor, `[rows x lanes]`, NaN for null. */
   readonly columns: ReadonlyMap<string, Float64Array>;
-}
-
-/** A cell with a different value. */
-export interface DifferingCell {
-  readonly row: number;
-  readonly lane: number;
-  readonly usual: number;
-  readonly other: number;
-}
-
-/** The differing cells of one factor. */
-export interface FactorDifference {
-  readonly name: string;
-  readonly cellCount: number;
-  /** Differing cells without a distance: one side is null or infinite. */
-  readonly incomparableCount: number;
-  /** Largest distance of the other cells. */
-  readonly relativeMax: number;
-  readonly ulpMax: number;
-  readonly first: DifferingCell;
 }
 
 /** A factor of which a run returned another number of cells than the usual run. */
@@ -45,8 +26,8 @@ export interface Miscount {
 export interface Findings {
   /** Cells compared. */
   readonly cellCount: number;
-  /** The factors that differ, in the order of the program. */
-  readonly differences: readonly FactorDifference[];
+  /** The factors that differ, in the order of the program: `a` is the usual run. */
+  readonly differences: readonly ColumnDifference[];
   /** One for each run and factor with fewer or more cells. */
   readonly miscounts: readonly Miscount[];
   /** Rows with another time than in the usual run, or missing there. */
@@ -70,9 +51,7 @@ export type ComparableFrom = (factor: string) => number;
  */
 export class RunComparison {
   readonly #usual: UsualValues;
-  /** Present cells from each row on. */
-  readonly #cellsFrom: readonly number[];
-  readonly #differences = new Map<string, FactorDifference>();
+  readonly #comparison: ResultComparison;
   readonly #miscounts: Miscount[] = [];
   #otherTimeCount = 0;
   #otherPresenceCount = 0;
@@ -84,113 +63,62 @@ export class RunComparison {
 
   constructor(usual: UsualValues) {
     this.#usual = usual;
-    this.#cellsFrom = cellsFrom(usual);
+    const lanes = Array.from({ length: usual.laneCount }, (_, lane) => lane);
+    this.#comparison = new ResultComparison([...usual.columns.keys()], lanes, {});
   }
 
   get findings(): Findings {
     return {
       cellCount: this.#cellCount,
-      differences: [...this.#usual.columns.keys()].flatMap((name) => this.#differences.get(name) ?? []),
+      differences: this.#comparison.differences(this.#usual),
       miscounts: this.#miscounts,
       otherTimeCount: this.#otherTimeCount,
       otherPresenceCount: this.#otherPresenceCount,
     };
   }
 
-  /** @param firstRow the first row of the block in the panel */
+  /**
+   * Runs may begin before the usual run.
+   *
+   * @param firstRow the first row of the block in the panel
+   */
   addBlock(block: FactorBlock, firstRow: number, comparableFrom: ComparableFrom): void {
-    const rows = this.#usualRows(block, firstRow);
-    for (const [name, values] of block.columns) {
-      if (!this.#usual.columns.has(name)) continue;
-      const from = comparableFrom(name);
-      const compared = rows.filter((row) => row >= from);
-      this.#compare(name, values, block, firstRow, compared);
+    const { laneCount, firstRow: usualFirst, ...usual } = this.#usual;
+    const { times, present, columns } = block;
+    const names = [...columns.keys()].filter((name) => usual.columns.has(name));
+    const end = firstRow + block.rowCount;
+    for (let row = Math.max(firstRow, usualFirst); row < end; row++) {
+      const [start, usualStart] = [(row - firstRow) * laneCount, (row - usualFirst) * laneCount];
+      const time = times[row - firstRow]!;
+      if (row < this.#nextRow || time !== usual.times[row - usualFirst]) {
+        this.#otherTimeCount++;
+        continue;
+      }
+      for (let lane = 0; lane < laneCount; lane++)
+        if (present[start + lane] !== usual.present[usualStart + lane]) this.#otherPresenceCount++;
+      const compared = names.filter((name) => row >= comparableFrom(name));
+      const count = this.#comparison.takeRow(
+        time,
+        { ...usual, start: usualStart },
+        { columns, present, start },
+        compared,
+      );
+      this.#cellCount += count * compared.length;
+      for (const name of compared) this.#runCounts.set(name, (this.#runCounts.get(name) ?? 0) + count);
     }
+    this.#nextRow = Math.max(this.#nextRow, end);
   }
 
   /** Ends a run of these factors: counts their cells. */
   endRun(factors: readonly string[], comparableFrom: ComparableFrom): void {
-    const { firstRow, times } = this.#usual;
+    const { firstRow, laneCount, present } = this.#usual;
     for (const name of factors) {
-      const from = Math.min(times.length, Math.max(0, comparableFrom(name) - firstRow));
+      const cells = present.subarray(Math.max(0, comparableFrom(name) - firstRow) * laneCount);
       const cellCount = this.#runCounts.get(name) ?? 0;
-      const expectedCount = this.#cellsFrom[from] as number;
+      const expectedCount = cells.reduce((sum, isPresent) => sum + isPresent, 0);
       if (cellCount !== expectedCount) this.#miscounts.push({ name, cellCount, expectedCount });
     }
     this.#runCounts = new Map();
     this.#nextRow = 0;
   }
-
-  /** The rows of a block that the usual run has too; counts other times and cells. Runs may begin before the usual run. */
-  #usualRows({ rowCount, times, present }: FactorBlock, firstRow: number): number[] {
-    const { firstRow: usualFirst, laneCount, times: usualTimes, present: usualPresent } = this.#usual;
-    const rows: number[] = [];
-    for (let row = Math.max(firstRow, usualFirst); row < firstRow + rowCount; row++) {
-      if (row < this.#nextRow || times[row - firstRow] !== usualTimes[row - usualFirst]) {
-        this.#otherTimeCount++;
-        continue;
-      }
-      rows.push(row);
-      for (let lane = 0; lane < laneCount; lane++) {
-        const isPresent = present[(row - firstRow) * laneCount + lane] === 1;
-        if (isPresent !== (usualPresent[(row - usualFirst) * laneCount + lane] === 1))
-          this.#otherPresenceCount++;
-      }
-    }
-    this.#nextRow = Math.max(this.#nextRow, firstRow + rowCount);
-    return rows;
-  }
-
-  #compare(
-    name: string,
-    values: Float64Array | null,
-    { present }: FactorBlock,
-    firstRow: number,
-    rows: readonly number[],
-  ): void {
-    const { columns, laneCount, firstRow: usualFirst, present: usualPresent } = this.#usual;
-    const usual = columns.get(name) as Float64Array;
-    let count = 0;
-    for (const row of rows) {
-      const [start, usualStart] = [(row - firstRow) * laneCount, (row - usualFirst) * laneCount];
-      for (let lane = 0; lane < laneCount; lane++) {
-        if (present[start + lane] !== 1 || usualPresent[usualStart + lane] !== 1) continue;
-        count++;
-        const expected = usual[usualStart + lane] as number;
-        const other = values ? (values[start + lane] as number) : Number.NaN;
-        if (!isSameValue(expected, other)) this.#addDifference(name, { row, lane, usual: expected, other });
-      }
-    }
-    this.#cellCount += count;
-    this.#runCounts.set(name, (this.#runCounts.get(name) ?? 0) + count);
-  }
-
-  #addDifference(name: string, cell: DifferingCell): void {
-    const { usual, other } = cell;
-    const before = this.#differences.get(name) ?? {
-      name,
-      cellCount: 0,
-      incomparableCount: 0,
-      relativeMax: 0,
-      ulpMax: 0,
-      first: cell,
-    };
-    const hasDistance = Number.isFinite(usual) && Number.isFinite(other);
-    this.#differences.set(name, {
-      ...before,
-      cellCount: before.cellCount + 1,
-      incomparableCount: before.incomparableCount + (hasDistance ? 0 : 1),
-      ...withCell(before, usual, other),
-    });
-  }
-}
-
-/** Numbers of cells from each row to the end; ends with 0. */
-function cellsFrom({ times, laneCount, present }: UsualValues): number[] {
-  const counts = [0];
-  for (let row = times.length - 1; row >= 0; row--) {
-    const cells = present.subarray(row * laneCount, (row + 1) * laneCount);
-    counts.push((counts.at(-1) as number) + cells.reduce((sum, isPresent) => sum + isPresent, 0));
-  }
-  return counts.reverse();
 }

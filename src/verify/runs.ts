@@ -2,8 +2,8 @@ import { isDeepStrictEqual } from "node:util";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import { panelSource } from "../data/panel/panel_source.ts";
-import type { EngineHost } from "../evaluation/evaluation.ts";
+import type { PanelSource } from "../data/panel/panel_source.ts";
+import { partOfSource } from "../data/panel/part_of_source.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
 import type { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
 import { isMemoryShort } from "../evaluation/memory/memory_need.ts";
@@ -11,7 +11,6 @@ import type { EvaluateOptions, KernelChoice } from "../evaluation/options.ts";
 import { ExecutorPool } from "../execution/executor_pool.ts";
 import { engineDigest } from "../operator/operator_digest.ts";
 import type { Registry } from "../operator/registry.ts";
-import type { Panel } from "../panel.ts";
 import { DEFAULT_COSTS } from "../plan/cost_model.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Variation } from "./checks.ts";
@@ -20,7 +19,7 @@ import { restartedBlocks } from "./restarted_blocks.ts";
 export interface RunsSetup {
   /** The program compiled without these passes. */
   readonly programWithout: (passes: readonly string[]) => Program;
-  readonly panel: Panel;
+  readonly source: PanelSource;
   /** Select, params and times of every run. */
   readonly options: EvaluateOptions;
   readonly threads: number;
@@ -64,19 +63,22 @@ export class Runs {
       costs: DEFAULT_COSTS,
       engineDigest: engineDigest(),
     };
-    const panel = startRow === 0 ? this.#setup.panel : rowsFrom(this.#setup.panel, startRow);
+    const rows = { first: startRow, end: this.#setup.source.rowCount };
+    const source = partOfSource(this.#setup.source, { rows, lane: null });
     const { restartRow, ...how } = choices;
-    const all = { ...options, ...how, onProgress };
+    const call = { ...options, ...how, onProgress };
     if (restartRow !== undefined) {
-      const blocks = restartedBlocks(host, registry, program, panelSource(panel), { ...all, restartRow });
-      await forEachBlock(blocks, panel, startRow, onBlock);
+      const blocks = restartedBlocks(host, registry, program, source, { ...call, restartRow });
+      await forEachBlock(blocks, source, startRow, onBlock);
       return { blockRows: undefined, isAsUsual: false };
     }
-    const stream = await openStream(host, registry, program, panel, all);
+    const stream = await openFitting(call, (fitting) =>
+      FactorStream.open(host, registry, program, source, fitting),
+    );
     const plan = stream.evaluation?.plan ?? null;
-    const isAsUsual = startRow === 0 && plan !== null && this.#isUsual(plan, threads, all.kernel, registry);
+    const isAsUsual = startRow === 0 && plan !== null && this.#isUsual(plan, threads, call.kernel, registry);
     if (isAsUsual) await stream.close();
-    else await forEachBlock(stream.blocks(), panel, startRow, onBlock);
+    else await forEachBlock(stream.blocks(), source, startRow, onBlock);
     this.#usualPlan ??= plan;
     return { blockRows: plan?.blockRows, isAsUsual };
   }
@@ -104,7 +106,7 @@ export class Runs {
 
 async function forEachBlock(
   blocks: AsyncIterable<FactorBlock>,
-  { time }: Panel,
+  { time }: PanelSource,
   startRow: number,
   onBlock: OnBlock,
 ): Promise<void> {
@@ -117,39 +119,15 @@ async function forEachBlock(
 }
 
 /** Opens a stream with blocks of the wanted size, halved until they fit in memory. */
-async function openStream(
-  host: EngineHost,
-  registry: Registry,
-  program: Program,
-  panel: Panel,
+async function openFitting(
   options: EvaluateOptions,
+  open: (options: EvaluateOptions) => Promise<FactorStream>,
 ): Promise<FactorStream> {
-  const { blockRows } = options;
+  const { blockRows = 1 } = options;
   try {
-    return await FactorStream.open(host, registry, program, panelSource(panel), options);
+    return await open(options);
   } catch (error) {
-    if (!isMemoryShort(error) || blockRows === undefined || blockRows === 1) throw error;
-    return await openStream(host, registry, program, panel, {
-      ...options,
-      blockRows: Math.floor(blockRows / 2),
-    });
+    if (!isMemoryShort(error) || blockRows === 1) throw error;
+    return await openFitting({ ...options, blockRows: Math.floor(blockRows / 2) }, open);
   }
-}
-
-/** The panel without its first rows. */
-function rowsFrom(panel: Panel, row: number): Panel {
-  const { laneCount, time, fields, groups, present } = panel;
-  const cell = row * laneCount;
-  return {
-    ...panel,
-    rowCount: panel.rowCount - row,
-    time: { ...time, values: time.values.subarray(row) },
-    fields: new Map([...fields].map(([name, values]) => [name, values.subarray(cell)])),
-    groups: new Map(
-      [...groups].map(([name, group]) => {
-        return [name, group.changesOverTime ? { ...group, codes: group.codes.subarray(cell) } : group];
-      }),
-    ),
-    present: present.subarray(cell),
-  };
 }

@@ -1,7 +1,7 @@
 import { builtInRegistry } from "../../operators/index.ts";
 import { COMPILER_PASS_NAMES, type FactorInfo, type Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import { collectPanel, type PanelSource } from "../data/panel/panel_source.ts";
+import { collectPanel, type PanelSource, panelSource } from "../data/panel/panel_source.ts";
 import { UsageError } from "../errors.ts";
 import { broughtFields } from "../evaluation/has_row.ts";
 import { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
@@ -11,7 +11,6 @@ import { type PreparedCall, prepareCall } from "../evaluation/prepared_call.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
 import { defaultMemoryLimit } from "../evaluation/start_host.ts";
 import { threadsOfMachine } from "../evaluation/threads_of_machine.ts";
-import type { TimeColumn } from "../panel.ts";
 import { type Check, checksOf } from "./checks.ts";
 import { type Findings, isBroken, RunComparison, type UsualValues } from "./comparison.ts";
 import { Runs } from "./runs.ts";
@@ -50,8 +49,6 @@ export interface Verification {
   readonly factorsWithoutValue: readonly string[];
   /** Rows of the input in the range of the output. */
   readonly rowCount: number;
-  readonly time: TimeColumn;
-  readonly symbols: readonly string[];
   readonly threads: number;
   readonly checks: readonly CheckResult[];
   /** False if a promise is broken; null if no value was compared. */
@@ -90,9 +87,9 @@ export async function verify(
   budget.reserve({ bytes: bytesOf(source, call, factors.length), held: [], remedy: REMEDY, lasts: true });
   const { fields, groups } = call.read;
   const panel = await collectPanel({ ...source, fieldNames: broughtFields(fields), groupNames: groups });
-  const runs = new Runs({ programWithout, panel, options, threads, budget });
+  const runs = new Runs({ programWithout, source: panelSource(panel), options, threads, budget });
   try {
-    const usual = await runUsual(runs, call, factors, source.laneCount, onProgress);
+    const usual = await runUsual(runs, call, factors, source, onProgress);
     const lookbackRows = new Map(factors.map((factor) => [factor.name, factor.lookbackRows]));
     const checks: CheckResult[] = [];
     for (const check of checksOf({ factors, rowCount: call.range.end, threads }))
@@ -105,8 +102,6 @@ export async function verify(
       factorsNotWanted: namesOf(false),
       factorsWithoutValue,
       rowCount: usual.present.reduce((sum, isPresent) => sum + isPresent, 0),
-      time: source.time,
-      symbols: source.symbols,
       threads,
       checks,
       holds: checks.some(isBroken) ? false : isTried || null,
@@ -141,7 +136,7 @@ async function runUsual(
   runs: Runs,
   { range }: PreparedCall,
   factors: readonly FactorInfo[],
-  laneCount: number,
+  { laneCount, symbols, time }: PanelSource,
   onProgress: Progress,
 ): Promise<UsualValues> {
   const rowCount = range.end - range.first;
@@ -156,7 +151,7 @@ async function runUsual(
       column.set(block.columns.get(name) as Float64Array, row * laneCount);
   };
   await runs.run({}, keep, (done, all) => onProgress("the usual run", done / all));
-  return { firstRow: range.first, laneCount, times, present, columns };
+  return { firstRow: range.first, laneCount, times, present, columns, symbols, timeType: time.type };
 }
 
 function hasValue({ columns, present }: UsualValues, factor: string): boolean {

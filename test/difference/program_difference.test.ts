@@ -116,6 +116,7 @@ describe("two texts", () => {
         name: "f",
         cellCount: 1,
         nullCount: 0,
+        infiniteCount: 0,
         absoluteMax: 4,
         relativeMax: 2,
         ulpMax: expect.any(Number),

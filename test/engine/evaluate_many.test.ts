@@ -9,6 +9,7 @@ import {
   type Panel,
   type ParamValue,
   type Program,
+  panelSource,
   readPanel,
   UsageError,
 } from "../../src/index.ts";
@@ -51,12 +52,19 @@ async function expectSameAsAlone(
   options: EvaluateManyOptions = {},
 ): Promise<void> {
   const calls = sets.map((params) => (params ? { params } : {}));
-  const tables = await Array.fromAsync(engine.evaluateMany(program, panel, calls, options));
-  expect(tables).toHaveLength(sets.length);
-  for (const [index, table] of tables.entries()) {
-    const params = sets[index];
-    const alone = await engine.evaluate(program, panel, { ...options, ...(params && { params }) });
-    expect(bytesOf(table).equals(bytesOf(alone)), `calls[${index}]`).toBe(true);
+  // Of a source that is no panel, all that is known are its blocks.
+  const [inMemory, elsewhere] = [panelSource(panel), { ...panelSource(panel) }];
+  const tables = await Array.fromAsync(engine.evaluateMany(program, inMemory, calls, options));
+  const others = await Array.fromAsync(engine.evaluateMany(program, elsewhere, calls, options));
+  expect([tables.length, others.length]).toEqual([sets.length, sets.length]);
+  for (const [index, params] of sets.entries()) {
+    const call = { ...options, ...(params && { params }) };
+    const alone = bytesOf(await engine.evaluate(program, panel, call));
+    const same = [tables[index]!, others[index]!, await engine.evaluate(program, elsewhere, call)];
+    expect(
+      same.map((table) => bytesOf(table).equals(alone)),
+      `calls[${index}]`,
+    ).toEqual([true, true, true]);
   }
 }
 

@@ -21,6 +21,8 @@ function someValues(): UsualValues {
   return {
     firstRow: random.below(4),
     laneCount,
+    symbols: Array.from({ length: laneCount }, (_, lane) => `S${lane}`),
+    timeType: { kind: "integer", bits: 64 },
     times: BigInt64Array.from({ length: rowCount }, (_, row) => BigInt(1_000 + 7 * row)),
     present,
     columns: new Map(["a", "b", "c"].slice(random.below(3)).map((name) => [name, column()])),

@@ -1,10 +1,12 @@
 import { describe, expect, test } from "vitest";
-import { RunComparison } from "../../src/verify/comparison.ts";
+import { RunComparison, type UsualValues } from "../../src/verify/comparison.ts";
 
 const LANES = 2;
-const usual = {
+const usual: UsualValues = {
   firstRow: 10,
   laneCount: LANES,
+  symbols: ["A", "B"],
+  timeType: { kind: "integer", bits: 64 },
   times: BigInt64Array.of(110n, 111n, 112n),
   present: Uint8Array.of(1, 1, 1, 1, 1, 1),
   columns: new Map([
@@ -50,18 +52,22 @@ describe("a comparison", () => {
       {
         name: "a",
         cellCount: 3,
-        incomparableCount: 2,
+        nullCount: 1,
+        infiniteCount: 1,
+        absoluteMax: 0,
         relativeMax: 0,
         ulpMax: 0,
-        first: { row: 11, lane: 1, usual: Number.NaN, other: 7 },
+        first: { time: "111", symbol: "B", a: null, b: 7 },
       },
       {
         name: "b",
         cellCount: 2,
-        incomparableCount: 0,
+        nullCount: 0,
+        infiniteCount: 0,
+        absoluteMax: 3,
         relativeMax: 0.75,
         ulpMax: 2 ** 53,
-        first: { row: 11, lane: 1, usual: 1, other: 1 + Number.EPSILON },
+        first: { time: "111", symbol: "B", a: 1, b: 1 + Number.EPSILON },
       },
     ]);
   });
@@ -80,9 +86,9 @@ describe("a comparison", () => {
     comparison.endRun(["b"], () => 12);
     const { cellCount, differences, ...rest } = comparison.findings;
     expect(cellCount).toBe(6);
-    expect(differences.map(({ name, first }) => [name, first.row])).toEqual([
-      ["a", 10],
-      ["b", 12],
+    expect(differences.map(({ name, first }) => [name, first.time])).toEqual([
+      ["a", "110"],
+      ["b", "112"],
     ]);
     expect(rest).toEqual({ miscounts: [], otherTimeCount: 0, otherPresenceCount: 0 });
   });
@@ -130,6 +136,6 @@ describe("a comparison", () => {
   test("takes a factor that was not wanted for nulls", () => {
     const comparison = new RunComparison(usual);
     comparison.addBlock(blockOf({ a: null }), 10, always);
-    expect(comparison.findings.differences).toMatchObject([{ cellCount: 5, incomparableCount: 5 }]);
+    expect(comparison.findings.differences).toMatchObject([{ cellCount: 5, nullCount: 5 }]);
   });
 });

@@ -65,7 +65,7 @@ async function check(file: string, options: CheckOptions): Promise<void> {
     if (!(error instanceof FormulaError) || !json) throw error;
     const { diagnostics, ...first } = failureReport(error).error;
     print(JSON.stringify({ file, diagnostics, error: first }));
-    process.exitCode = error.exitCode;
+    process.exitCode = EXIT_CODES.input;
   }
 }
 

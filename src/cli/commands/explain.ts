@@ -27,7 +27,7 @@ interface ExplainOptions {
   readonly dialect?: string;
   readonly fields?: string[];
   readonly groups?: string[];
-  readonly format: "text" | "dot" | "html";
+  readonly format: "text" | "dot" | "html" | "json";
   readonly passes?: true;
   readonly pass?: string[] | true;
   readonly symbols?: number;
@@ -52,8 +52,8 @@ export function addExplain(program: Command): void {
     )
     .addOption(new Option("--passes", "show what each pass does to the graph").conflicts("format"))
     .addOption(
-      new Option("--format <format>", "text, dot for Graphviz, or html: a page to look at")
-        .choices(["text", "dot", "html"])
+      new Option("--format <format>", "text, json, dot for Graphviz, or html: a page to look at")
+        .choices(["text", "json", "dot", "html"])
         .default("text"),
     )
     .action(explain);
@@ -75,7 +75,8 @@ async function explain(
   } else if (symbols !== undefined) {
     const { memoryText } = await import("./explain_memory.ts");
     print(await memoryText(program, symbols));
-  } else if (format === "dot") print(printDot(finalDag(program)));
+  } else if (format === "json") print(JSON.stringify(program.graph(), null, 2));
+  else if (format === "dot") print(printDot(finalDag(program)));
   else print(passes ? passesText(program) : explainText(program));
 }
 

@@ -1,7 +1,6 @@
 import type { Program } from "../../compile.ts";
-import { formatTime } from "../../data/time/time_text.ts";
 import { counted } from "../../text/counted.ts";
-import { type DifferingCell, isBroken } from "../../verify/comparison.ts";
+import { isBroken } from "../../verify/comparison.ts";
 import type { CheckResult, Verification } from "../../verify/verify.ts";
 import { formatTable } from "../terminal/text_table.ts";
 import { formatMs, type StepTimes, tenths, timesText } from "../trace/steps.ts";
@@ -21,7 +20,7 @@ export function verifySummary(program: Program, verification: Verification, time
     rowCount,
     threads,
     holds,
-    checks: checks.map((check) => summariseCheck(check, verification)),
+    checks: checks.map(summariseCheck),
     stagesMs: times,
   };
 }
@@ -29,7 +28,7 @@ export function verifySummary(program: Program, verification: Verification, time
 type Summary = ReturnType<typeof verifySummary>;
 type CheckSummary = Summary["checks"][number];
 
-function summariseCheck(check: CheckResult, verification: Verification) {
+function summariseCheck(check: CheckResult) {
   const { name, isAsUsual, cellCount, differences, miscounts, otherTimeCount, otherPresenceCount } = check;
   return {
     name,
@@ -37,14 +36,14 @@ function summariseCheck(check: CheckResult, verification: Verification) {
     cellCount,
     differingCount: sum(differences, ({ cellCount: count }) => count),
     /** Differing cells without a distance: one side is null or infinite. */
-    incomparableCount: sum(differences, ({ incomparableCount: count }) => count),
+    incomparableCount: sum(differences, ({ nullCount, infiniteCount }) => nullCount + infiniteCount),
     /** Null if nothing was compared. */
     holds: isBroken(check) ? false : cellCount === 0 ? null : true,
     relativeMax: differences.reduce((most, { relativeMax }) => Math.max(most, relativeMax), 0),
     ulpMax: differences.reduce((most, { ulpMax }) => Math.max(most, ulpMax), 0),
-    factors: differences.map((difference) => ({
+    factors: differences.map(({ first: { a, b, ...place }, ...difference }) => ({
       ...difference,
-      first: placed(difference.first, verification),
+      first: { ...place, usual: shownValue(a), other: shownValue(b) },
     })),
     miscounts,
     otherTimeCount,
@@ -53,20 +52,10 @@ function summariseCheck(check: CheckResult, verification: Verification) {
   };
 }
 
-/** A differing cell with its time and symbol; infinities and -0, which JSON lacks, are texts. */
-function placed({ row, lane, usual, other }: DifferingCell, { time, symbols }: Verification) {
-  return {
-    time: formatTime(time.values[row] as bigint, time.type),
-    symbol: symbols[lane] as string,
-    usual: shownValue(usual),
-    other: shownValue(other),
-  };
-}
-
-function shownValue(value: number): number | string | null {
-  if (Number.isNaN(value)) return null;
+/** Infinities and -0, which JSON lacks, are texts. */
+function shownValue(value: number | null): number | string | null {
   if (Object.is(value, -0)) return "-0";
-  return Number.isFinite(value) ? value : String(value);
+  return value === null || Number.isFinite(value) ? value : String(value);
 }
 
 export function verifyText(summary: Summary): string {

@@ -43,6 +43,9 @@ export interface BeginRecord {
   readonly time: { readonly name: string; readonly type: TimeType };
 }
 
+/** Columns that formulas may read. */
+export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
+
 /** The panel has these lanes from here on. */
 export interface UniverseRecord {
   readonly kind: "universe";

@@ -33,7 +33,7 @@ export interface BatchSpec {
   readonly history: Pick<JobHistory, "begin">;
   readonly limits: BatchLimits;
   readonly reading: Reading;
-  /** An abort ends the batch after the current file. */
+  /** An abort ends the batch after the files that it has begun to read. */
   readonly stop: AbortSignal;
   readonly onEvaluated: (path: string) => void;
 }

@@ -22,7 +22,7 @@ import {
 } from "../input/new_inputs.ts";
 import { expectInPlace, takeQueryRows } from "../input/query_inputs.ts";
 import { type JobStore, queryFolder } from "../journal/job_store.ts";
-import type { BeginRecord, UniverseRecord } from "../journal/records.ts";
+import type { BeginRecord, InputColumns, UniverseRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import { groupsRead } from "../state/job_groups.ts";
@@ -30,7 +30,6 @@ import {
   compileJob,
   expectSameSettings,
   type FormulaTexts,
-  type InputColumns,
   type JobProgram,
   queryOptions,
   readFormulas,
@@ -254,7 +253,7 @@ export class JobRunner {
       ...new Set([known?.symbols ?? [], ...inputs.map((input) => input.symbols)].flat()),
     ].sort();
     if (symbols.length === 0) return;
-    const groups = await groupsRead(this.#job, begin!, program, symbols, known);
+    const groups = await groupsRead(this.#job, begin!, program.ownGroups, symbols, known);
     const grown: UniverseRecord = { kind: "universe", symbols, groups };
     if (isDeepStrictEqual(grown, universe)) return;
     await this.#store.append(grown);

@@ -24,7 +24,7 @@ export type RunEvent =
 /** Steps of the commit of a batch, in order. */
 export type Step = "staged" | "checkpointed" | "prepared" | "published";
 
-/** `abort` ends a run at once and discards what is not committed; `stop` ends it after the current file. */
+/** `abort` ends a run at once and discards what is not committed; `stop` after the files that it has begun to read. */
 export interface RunSignals {
   readonly abort: AbortSignal;
   readonly stop: AbortSignal;

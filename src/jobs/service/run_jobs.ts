@@ -19,7 +19,7 @@ import { SharedHost } from "./shared_host.ts";
 export interface RunJobsOptions {
   /** Run every job once, now, one after the other. */
   readonly once: boolean;
-  /** After an abort no run begins, and the current one ends after its current file. */
+  /** After an abort no run begins, and the current one ends after the files that it has begun to read. */
   readonly stop: AbortSignal;
   readonly clock?: Clock;
   readonly log?: Log;

@@ -16,14 +16,13 @@ import { expectInPlace, settledQueryFiles } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
 import { queryFolder, readHistory } from "../journal/job_store.ts";
 import { lockHolder } from "../journal/journal_lock.ts";
-import type { RunOutcome, UniverseRecord } from "../journal/records.ts";
+import type { InputColumns, RunOutcome, UniverseRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
 import { groupsRead } from "../state/job_groups.ts";
 import {
   compileJob,
   expectSameSettings,
   type FormulaTexts,
-  type InputColumns,
   queryOptions,
   readFormulas,
   settingsOf,
@@ -163,7 +162,7 @@ async function countFactors(
   known: UniverseRecord | null,
 ): Promise<number> {
   const program = await compileJob(job, texts, columns);
-  if (known !== null) await groupsRead(job, columns, program, known.symbols, known);
+  if (known !== null) await groupsRead(job, columns, program.ownGroups, known.symbols, known);
   return program.factors.length;
 }
 

@@ -3,8 +3,7 @@ import { groupOfLabels, readGroupTable } from "../../data/side_tables/group_tabl
 import type { GroupColumn } from "../../panel.ts";
 import type { JobConfig } from "../config/config.ts";
 import { jobChanged } from "../errors.ts";
-import type { UniverseRecord } from "../journal/records.ts";
-import type { InputColumns, JobProgram } from "./job_program.ts";
+import type { InputColumns, UniverseRecord } from "../journal/records.ts";
 
 /** Groups by name, one code per symbol; empty without a table. Those that are labelled already need no row. */
 export async function readJobGroups(
@@ -31,18 +30,19 @@ type KeptGroup = UniverseRecord["groups"][number];
  * What the formulas read of the table of groups, for these symbols. A known symbol keeps its label, also where the table
  * has none any more: windows hold rows of its group, and the state may be computed again.
  *
+ * @param names the groups of the table that formulas read
  * @param known the symbols that have been evaluated
  * @throws UsageError E531 if a known symbol has another label.
  */
 export async function groupsRead(
   job: JobConfig,
   columns: InputColumns,
-  { ownGroups }: Pick<JobProgram, "ownGroups">,
+  names: readonly string[],
   symbols: readonly string[],
   known: UniverseRecord | null,
 ): Promise<KeptGroup[]> {
   const table = await readJobGroups(job, columns, symbols, known?.symbols);
-  return ownGroups.map((name) => {
+  return names.map((name) => {
     const group = table.get(name);
     if (group === undefined) throw jobChanged(job.name, `the table of groups (without ${name})`);
     const former = known === null ? null : labelsBySymbol(known, group.name);

@@ -16,7 +16,7 @@ import { factorTwice, jobChanged, noSessionTimes, nothingSelected } from "../err
 import type { FileColumns } from "../input/new_inputs.ts";
 import type { QueryOptions } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
-import type { BeginRecord } from "../journal/records.ts";
+import type { BeginRecord, InputColumns } from "../journal/records.ts";
 import { readJobGroups } from "./job_groups.ts";
 
 /** The formula files of a job as one program, with the options of its evaluation. */
@@ -88,9 +88,6 @@ export function expectSameSettings(
 function digestOf(value: unknown): string {
   return hash("sha256", JSON.stringify(value));
 }
-
-/** Columns that formulas may read. */
-export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
 
 /**
  * Compiles each formula file by itself, so that diagnostics name the file, and joins them: what several files compute is

@@ -112,21 +112,26 @@ function* emitNodes(
   return { library, layout, nodes, scratch };
 }
 
+/** Of an arena, for scratch memory of more threads: 1 MiB each over 5,000 symbols. */
+const THREADS_SHARE = 1 / 16;
+
 /** Lays out the arena behind the columns: rings, state, start markers, finished rows, scratch space. */
 function layOut(
   plan: Plan,
   { library, layout, nodes, scratch }: EmittedNodes,
-  options: KernelOptions,
+  { executorCount, snapshots = false, finishedRows = 0 }: KernelOptions,
 ): Layout {
-  const { executorCount, snapshots = false, finishedRows = 0 } = options;
   const stateByteOffset = layout.ringsEnd;
   const { states, end: stateEnd, snapshotsEnd: stampByteOffset } = layout.layOut(nodes, snapshots);
   const finishedByteOffset = stampByteOffset + stampBytes(plan, snapshots);
   const scratchByteOffset = finishedByteOffset + finishedBytes(plan, finishedRows);
   const scratchBytes = wholeLines(scratch.bytes);
-  const memoryPages = Math.ceil((scratchByteOffset + executorCount * scratchBytes) / PAGE_BYTES);
-  const laidOut = {
-    arenaBytes: memoryPages * PAGE_BYTES,
+  const ofThreads = executorCount * scratchBytes;
+  let lasting = scratchByteOffset - stampBytes(plan, snapshots);
+  if (!snapshots) for (const { windows } of states.values()) lasting += windows.length * plan.rowBytes;
+  return {
+    arenaBytes: PAGE_BYTES * Math.ceil((scratchByteOffset + ofThreads) / PAGE_BYTES),
+    neededBytes: Math.max(lasting + ofThreads + stampBytes(plan, true), lasting / (1 - THREADS_SHARE)),
     states,
     rings: layout.rings,
     constants: library.constants,
@@ -139,22 +144,6 @@ function layOut(
     scratchByteOffset,
     scratchBytes,
   };
-  return { ...laidOut, neededBytes: neededBytes(plan, options, laidOut) };
-}
-
-/** Of an arena, for scratch memory of more threads: 1 MiB each over 5,000 symbols. */
-const THREADS_SHARE = 1 / 16;
-
-/** `Layout.neededBytes`. */
-function neededBytes(
-  plan: Plan,
-  { executorCount }: KernelOptions,
-  { snapshots, states, scratchByteOffset, scratchBytes }: Omit<Layout, "neededBytes">,
-): number {
-  let lasting = scratchByteOffset - stampBytes(plan, snapshots);
-  if (!snapshots) for (const { windows } of states.values()) lasting += windows.length * plan.rowBytes;
-  const ofThreads = executorCount * scratchBytes + stampBytes(plan, true);
-  return Math.max(lasting + ofThreads, lasting / (1 - THREADS_SHARE));
 }
 
 /** Bytes of the start markers. */

@@ -17,6 +17,7 @@ function drawnDifference({ below, uniform }: Seeded): ProgramDifference {
     const cells = {
       cellCount: below(1_000_000),
       nullCount: below(10_000),
+      infiniteCount: 0,
       absoluteMax: uniform(),
       relativeMax: uniform(),
       ulpMax: 1e15 * uniform(),

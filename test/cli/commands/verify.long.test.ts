@@ -179,8 +179,6 @@ describe("verify", () => {
       factorsNotWanted: [],
       factorsWithoutValue: [],
       rowCount: 1_200,
-      time: { name: "date", type: { kind: "date" }, values: new BigInt64Array(0) },
-      symbols: [],
       threads: 1,
       checks: [
         check("blocks of 1 row", { cellCount: 2_400 }),

@@ -12,19 +12,19 @@ const path = join(fileFolder(), "groups.csv");
 const job = { name: "bars", groups: path, source: {} } as JobConfig;
 const time = { name: "date", type: { kind: "date" } } as const;
 const columns = { fieldNames: ["close"], groupNames: [], time };
-/** Formulas that read one column. */
-const program = { ownGroups: ["sector"] };
+/** The only column that formulas read. */
+const read = ["sector"];
 
 /** Lines of the table by symbol, each with its labels by column. */
 type Table = Map<string, Record<string, string>>;
 
-async function read(table: Table, symbols: readonly string[], known: UniverseRecord | null) {
+async function universeOf(table: Table, symbols: readonly string[], known: UniverseRecord | null) {
   const names = Object.keys([...table.values()][0]!);
   const lines = [...table].map(([symbol, labels]) =>
     [symbol, ...names.map((name) => labels[name])].join(","),
   );
   writeFileSync(path, `${[["symbol", ...names].join(","), ...lines].join("\n")}\n`);
-  const groups = await groupsRead(job, columns, program, symbols, known);
+  const groups = await groupsRead(job, columns, read, symbols, known);
   return { kind: "universe", symbols, groups } as const;
 }
 
@@ -44,7 +44,7 @@ test("what formulas read of a known symbol counts, and nothing else of the table
       [...known, "X"].map((symbol) => [symbol, { sector: oneOf(sectors), rating: oneOf(["1", "2"]) }]),
     );
     before.set("A", { sector: "tech", rating: "1" });
-    const universe = await read(before, known, null);
+    const universe = await universeOf(before, known, null);
     const after: Table = structuredClone(before);
     const everyLine = (change: (labels: Record<string, string>) => void) => after.forEach(change);
     const line = () => after.get(oneOf([...after.keys()]))!;
@@ -68,7 +68,7 @@ test("what formulas read of a known symbol counts, and nothing else of the table
     const given = (symbol: string) => after.get(symbol)?.["sector"] || null;
     const differs = known.filter((symbol) => given(symbol) !== null && given(symbol) !== usual[symbol]);
     const says = `${made} of ${JSON.stringify([...before])}, SEED=${seed}`;
-    const reading = read(after, [...known, "Z"], universe);
+    const reading = universeOf(after, [...known, "Z"], universe);
     if (differs.length > 0) {
       counts.refused += 1;
       await expect(reading, says).rejects.toThrow(
