@@ -7,6 +7,7 @@ import { packageVersion } from "../src/cluster/protocol/package_version.ts";
 import { addClusterBench } from "./commands/cluster.ts";
 import { addDay } from "./commands/day.ts";
 import { addJobs } from "./commands/jobs.ts";
+import { addOutput } from "./commands/output.ts";
 import { addPeers } from "./commands/peers.ts";
 import { addScheduleBenches } from "./commands/schedule.ts";
 import { addSimulate } from "./commands/simulate.ts";
@@ -14,6 +15,15 @@ import { addSizes } from "./commands/sizes.ts";
 
 const program = prepare(new Command("npm run").version(packageVersion()));
 const bench = addBench(program).usage("-- [options] [command] [name]");
-for (const add of [addScheduleBenches, addPeers, addSimulate, addSizes, addDay, addJobs, addClusterBench])
-  add(bench, parseCountTo(COUNT_MAX));
+const ADDED = [
+  addScheduleBenches,
+  addPeers,
+  addSimulate,
+  addSizes,
+  addDay,
+  addJobs,
+  addOutput,
+  addClusterBench,
+];
+for (const add of ADDED) add(bench, parseCountTo(COUNT_MAX));
 await runProgram(program, [bench.name(), ...process.argv.slice(2)]);

@@ -24,16 +24,11 @@ export async function checkWritable(path: string): Promise<void> {
   });
 }
 
-/** How errors of DuckDB begin, which name the call of the system in their text alone. */
-const OF_DUCKDB = /^[A-Z][A-Za-z ]* Error: /;
-
-/** Runs work on an output file. @throws ResourceError E442 for an error of the system or DuckDB. */
+/** Runs work on an output file. @throws ResourceError E442 for an error of the system. */
 export async function writing<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    if (isSystemError(error) || (error instanceof Error && OF_DUCKDB.test(error.message)))
-      throw writeFailed(path, reasonOf(error), error);
-    throw error;
+    throw isSystemError(error) ? writeFailed(path, reasonOf(error), error) : error;
   }
 }

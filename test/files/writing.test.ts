@@ -2,7 +2,6 @@ import { writeFileSync } from "node:fs";
 import { writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { beforeAll, describe, expect, test } from "vitest";
-import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { writing } from "../../src/files/writing.ts";
 import { fileFolder } from "../support/file_folder.ts";
 
@@ -17,14 +16,6 @@ describe("an error while a file is written", () => {
   test("of the system is E442", async () => {
     await expect(writing("out.csv", () => writeFile(path(), ""))).rejects.toThrow(
       "E442 out.csv: cannot be written (ENOTDIR: not a directory",
-    );
-  });
-
-  test("of DuckDB is E442", async () => {
-    using database = await openDatabase();
-    const copy = () => database.connection.run(`COPY (SELECT 1) TO '${path()}'`);
-    await expect(writing("out.csv", copy)).rejects.toThrow(
-      "E442 out.csv: cannot be written (Cannot open file",
     );
   });
 

@@ -102,16 +102,13 @@ async function numericColumns(csv: CsvFile, columnCount: number, rows: string): 
 async function loadRows(csv: CsvFile, guess: readonly boolean[]): Promise<readonly boolean[]> {
   const { connection } = csv.database;
   const rows = readCsvSql(csv, guess.length, false);
-  const cells = guess.map((isNumber, index) => {
-    const id = columnId(index);
-    return isNumber ? `${textNumberSql(id)} AS ${id}` : id;
-  });
-  const misfits = guess.flatMap((isNumber, index) => {
-    const id = columnId(index);
-    return isNumber ? [`(${id} IS NOT NULL AND ${textNumberSql(id)} IS NULL)`] : [];
-  });
-  const misfit = misfits.join(" OR ") || "false";
-  const sql = `CREATE OR REPLACE TEMP TABLE raw AS SELECT ${cells.join(", ")}, ${misfit} AS misfit FROM ${rows}`;
+  const cells = guess.map((isNumber, index) => ({ id: columnId(index), isNumber }));
+  const numbers = cells.filter(({ isNumber }) => isNumber);
+  const parsed = numbers.map(({ id }) => `, ${textNumberSql(id)} AS n${id}`).join("");
+  const values = cells.map(({ id, isNumber }) => (isNumber ? `n${id} AS ${id}` : id)).join(", ");
+  const misfit = numbers.map(({ id }) => `(${id} IS NOT NULL AND n${id} IS NULL)`).join(" OR ") || "false";
+  const sql = `CREATE OR REPLACE TEMP TABLE raw AS
+    SELECT ${values}, ${misfit} AS misfit FROM (SELECT *${parsed} FROM ${rows})`;
   await readingLines(csv, () => connection.run(sql));
   const [row] = await queryRows(csv.database, "SELECT bool_or(misfit) FROM raw");
   if (row?.[0] !== true) return guess;
