@@ -15,7 +15,7 @@ const isLong = share > 0;
 const isQuick = process.env["QUICK"] !== undefined;
 /** Rooms whose tests start processes or threads. */
 const STARTING =
-  "{bench,cluster,data,difference,docs,engine,examples,execution,fuzz,golden,jobs,live,verify}";
+  "{bench,cluster,data,difference,docs,engine,examples,execution,fuzz,golden,jobs,live,options,verify}";
 const LONG = "test/**/*.long.test.ts";
 const KILLS = "test/jobs/kill.long.test.ts";
 const GENERATED = "test/**/*.generated.test.ts";

@@ -3,6 +3,7 @@ import { dialectsPage } from "./dialects_page.ts";
 import { languagePage } from "./language_page.ts";
 import { nullCausesPage } from "./null_causes_page.ts";
 import { operatorsPage } from "./operators_page.ts";
+import { optionsPage } from "./options_page.ts";
 import { railroadDiagrams } from "./railroad.ts";
 
 /** Every generated page of the documentation by its path below docs/. */
@@ -11,6 +12,7 @@ export async function generatedPages(): Promise<Map<string, string>> {
     ["language.md", languagePage()],
     ["operators.md", operatorsPage()],
     ["null_causes.md", nullCausesPage()],
+    ["options.md", optionsPage()],
     ["dialects.md", await dialectsPage()],
   ]);
   for (const { name, svg } of railroadDiagrams()) pages.set(`railroad/${name}.svg`, svg);

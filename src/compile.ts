@@ -9,6 +9,7 @@ import type { BoundProgram } from "./ast/program.ts";
 import { Report } from "./ast/report.ts";
 import { checkRewrites } from "./ast/rewrite_check.ts";
 import type { Dag } from "./dag/dag.ts";
+import { graphData, type ProgramGraph } from "./dag/graph_data.ts";
 import { checkLaws } from "./dag/laws.ts";
 import { type CompileStage, PASS_NAMES, runPasses } from "./dag/passes/order.ts";
 import { findSuspicions, type Suspicion } from "./dag/strict.ts";
@@ -89,14 +90,16 @@ export interface Program {
   readonly operators: readonly Operator[];
   /** Names of the passes that were left out, including those that form plans. */
   readonly disabledPasses: ReadonlySet<string>;
+  /** What is evaluated, as plain data: tasks with their inputs, and the factors. `JSON.stringify` shows all of it. */
+  graph(): ProgramGraph;
   /** The graph after each stage of compilation; the last one is evaluated. @internal */
   readonly stages: readonly CompileStage[];
   /** The text and the tree that was bound from it, for what speaks of formulas as they are written. @internal */
   readonly written: WrittenProgram;
 }
 
-/** What evaluations read of a program. @internal */
-export type EvaluableProgram = Omit<Program, "written">;
+/** What evaluations read of a program. */
+export type EvaluableProgram = Omit<Program, "written" | "graph">;
 
 /** A program as its author wrote it: spans of the tree are places in the source. */
 export interface WrittenProgram {
@@ -183,13 +186,19 @@ function compileBound(text: string, given: CompileOptions): Compiled {
   if (diagnostics.length > 0) throw formulaError(diagnostics);
   const stages = runPasses(bound, disabledPasses, registry);
   const { dag } = stages.at(-1) as CompileStage;
+  const factors = factorInfos(dag);
   const program: Program = {
     file: source.file,
     dialect: dialect.name,
-    factors: factorInfos(dag),
+    factors,
     params: new Map(bound.params.map(({ name, default: value }) => [name, value])),
     operators,
     disabledPasses,
+    graph: () =>
+      graphData(
+        dag,
+        factors.map(({ lookbackRows: rows }) => rows),
+      ),
     stages,
     written: { source, bound },
   };

@@ -4,9 +4,9 @@ import { PROGRAM, type Program } from "./compile.ts";
 import { batchesOfBlocks } from "./data/factors/factor_batches.ts";
 import { asPanelSource, type PanelSource } from "./data/panel/panel_source.ts";
 import {
-  DIFF_OPTIONS,
   type DiffOptions,
   diffPrograms,
+  OWN_DIFF_OPTIONS,
   type ProgramDifference,
 } from "./difference/program_difference.ts";
 import { UsageError } from "./errors.ts";
@@ -14,35 +14,36 @@ import { evaluateTable, type PanelEvaluation } from "./evaluation/evaluate_table
 import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
 import { ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
-import type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
+import { CALLS, type CallOfMany, type EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
 import type { EngineMemory } from "./evaluation/memory/engine_memory.ts";
-import type { MemoryThresholds } from "./evaluation/memory/thresholds.ts";
-import { EVALUATE_OPTIONS, type EvaluateOptions } from "./evaluation/options.ts";
+import { type MemoryThresholds, THRESHOLD_OPTIONS } from "./evaluation/memory/thresholds.ts";
+import { type EvaluateOptions, THREADS } from "./evaluation/options.ts";
 import { defaultMemoryLimit, startHost } from "./evaluation/start_host.ts";
-import { type ChosenCosts, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
+import { type ChosenCosts, COSTS, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
 import { engineClosed } from "./execution/executor_pool.ts";
 import type { TraceSink } from "./execution/trace/trace_events.ts";
-import { checkHang, type HangOptions } from "./execution/watch/hang_watch.ts";
+import { HANG, type HangOptions } from "./execution/watch/hang_watch.ts";
 import { QUEUE_MS_MAX } from "./limits.ts";
 import type { OpenOptions } from "./live/options.ts";
 import { openSession } from "./live/session/open_session.ts";
 import type { LiveSession } from "./live/session/session.ts";
 import type { Registry } from "./operator/registry.ts";
+import { checkedAt } from "./options/option_table.ts";
 import type { Panel } from "./panel.ts";
 import type { Explanation } from "./reasons/explanation.ts";
 import type { NullReport } from "./reasons/null_report.ts";
-import { countNulls, NULLS_OPTIONS, type NullsOptions } from "./reasons/nulls.ts";
+import { countNulls, type NullsOptions } from "./reasons/nulls.ts";
 import {
   explainFactorCell,
   explainFactorRows,
-  WHY_OPTIONS,
-  WHY_ROWS_OPTIONS,
+  OWN_WHY_OPTIONS,
+  OWN_WHY_ROWS_OPTIONS,
   type WhyOptions,
   type WhyRowsOptions,
 } from "./reasons/why.ts";
 import { checkArgument, FUNCTION, kindOf } from "./text/argument_kinds.ts";
-import { checkMemoryLimit, parseByteSize } from "./text/byte_size.ts";
-import { checkedOptions, type OptionKinds } from "./text/option_kinds.ts";
+import { MEMORY_LIMIT, memoryBytes } from "./text/byte_size.ts";
+import { checkedOptions, type OptionKinds, optionsOf } from "./text/option_kinds.ts";
 
 export interface EngineOptions {
   /**
@@ -84,13 +85,18 @@ export interface EngineOptions {
 }
 
 export const ENGINE_OPTIONS: OptionKinds<EngineOptions> = {
-  threads: null,
-  memoryLimit: null,
-  memoryThresholds: null,
-  costs: null,
-  queueMs: null,
+  memoryLimit: MEMORY_LIMIT,
+  memoryThresholds: optionsOf("memoryThresholds", THRESHOLD_OPTIONS),
+  costs: COSTS,
+  queueMs: {
+    what: `a number from 0 to ${QUEUE_MS_MAX}`,
+    fits: (given) => Number.isFinite(given) && (given as number) >= 0 && (given as number) <= QUEUE_MS_MAX,
+    remedy: "leave it out, so that each plan has the queues that suit it",
+    refuse: queueMsWrong,
+  },
   trace: FUNCTION,
-  hang: null,
+  hang: HANG,
+  threads: THREADS,
 };
 
 /**
@@ -112,11 +118,9 @@ export class Engine {
    */
   static async start(options: EngineOptions = {}): Promise<Engine> {
     const checked = checkedOptions("Engine.start", options, ENGINE_OPTIONS);
-    const { threads, memoryLimit = defaultMemoryLimit(), trace, hang, memoryThresholds } = checked;
-    const memoryLimitBytes = typeof memoryLimit === "number" ? memoryLimit : parseByteSize(memoryLimit);
-    checkMemoryLimit(memoryLimitBytes);
-    checkHang(hang);
-    const schedule = { queueNs: queueNsOf(checked) };
+    const { threads, memoryLimit = defaultMemoryLimit(), trace, hang, memoryThresholds, queueMs } = checked;
+    const memoryLimitBytes = memoryBytes(memoryLimit);
+    const schedule = { queueNs: queueMs === undefined ? undefined : queueMs * 1e6 };
     const costs = await chooseCosts(checked.costs);
     const host = await startHost({
       threads,
@@ -163,7 +167,7 @@ export class Engine {
   ): Promise<PanelEvaluation> {
     const registry = registryOf("evaluate", program);
     const input = asPanelSource("evaluate", source);
-    const checked = checkedOptions("evaluate", options, EVALUATE_OPTIONS);
+    const checked = checkedAt("evaluate", options, {});
     return await evaluateTable(this.#host, registry, program, input, checked);
   }
 
@@ -201,7 +205,7 @@ export class Engine {
   ): Promise<FactorStream> {
     const registry = registryOf("stream", program);
     const input = asPanelSource("stream", source);
-    const checked = checkedOptions("stream", options, EVALUATE_OPTIONS);
+    const checked = checkedAt("stream", options, {});
     return await FactorStream.open(this.#host, registry, program, input, checked);
   }
 
@@ -236,7 +240,9 @@ export class Engine {
   ): Promise<ManyEvaluation> {
     const registry = registryOf("evaluateMany", program);
     const input = asPanelSource("evaluateMany", source);
-    return await ManyEvaluation.open(this.#host, registry, program, input, calls, options);
+    checkArgument("evaluateMany", calls, CALLS);
+    const checked = checkedAt("evaluateMany", options, {});
+    return await ManyEvaluation.open(this.#host, registry, program, input, calls, checked);
   }
 
   /**
@@ -252,7 +258,7 @@ export class Engine {
   async why(program: Program, source: PanelSource | Panel, options: WhyOptions): Promise<Explanation> {
     const registry = registryOf("why", program);
     const input = asPanelSource("why", source);
-    const checked = checkedOptions("why", options, WHY_OPTIONS);
+    const checked = checkedAt("why", options, OWN_WHY_OPTIONS);
     return await explainFactorCell(this.#host, registry, program, input, checked);
   }
 
@@ -273,7 +279,7 @@ export class Engine {
   ): Promise<Explanation[]> {
     const registry = registryOf("whyRows", program);
     const input = asPanelSource("whyRows", source);
-    const checked = checkedOptions("whyRows", options, WHY_ROWS_OPTIONS);
+    const checked = checkedAt("whyRows", options, OWN_WHY_ROWS_OPTIONS);
     return await explainFactorRows(this.#host, registry, program, input, checked);
   }
 
@@ -300,7 +306,7 @@ export class Engine {
   ): Promise<ProgramDifference> {
     for (const program of [a, b]) checkArgument("diff", program, PROGRAM);
     const input = asPanelSource("diff", source);
-    return await diffPrograms(this.#host, a, b, input, checkedOptions("diff", options, DIFF_OPTIONS));
+    return await diffPrograms(this.#host, a, b, input, checkedAt("diff", options, OWN_DIFF_OPTIONS));
   }
 
   /**
@@ -319,7 +325,7 @@ export class Engine {
   ): Promise<NullReport> {
     const registry = registryOf("nulls", program);
     const input = asPanelSource("nulls", source);
-    const checked = checkedOptions("nulls", options, NULLS_OPTIONS);
+    const checked = checkedAt("nulls", options, {});
     return await countNulls(this.#host, registry, program, input, checked);
   }
 
@@ -354,14 +360,10 @@ export class Engine {
   }
 }
 
-/** @throws UsageError E571. */
-function queueNsOf({ queueMs }: EngineOptions): number | undefined {
-  if (queueMs === undefined) return undefined;
-  if (Number.isFinite(queueMs) && queueMs >= 0 && queueMs <= QUEUE_MS_MAX) return queueMs * 1e6;
-  const given = typeof queueMs === "number" ? queueMs : kindOf(queueMs);
-  throw new UsageError(
+function queueMsWrong(_: string, given: unknown): UsageError {
+  return new UsageError(
     "E571",
-    `queueMs must be a number from 0 to ${QUEUE_MS_MAX}, got ${given}`,
+    `queueMs must be a number from 0 to ${QUEUE_MS_MAX}, got ${typeof given === "number" ? given : kindOf(given)}`,
     "leave it out, so that each plan has the queues that suit it",
   );
 }

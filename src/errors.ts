@@ -26,8 +26,6 @@ export interface Diagnostic {
 
 /** Base of all errors that factorloom throws on purpose. */
 export abstract class FactorloomError extends Error {
-  /** Exit code of the command line for this culprit. */
-  abstract readonly exitCode: number;
   /** Stable code, e.g. `E301`. */
   readonly code: string;
   /** What is wrong, without code and remedy. */
@@ -46,7 +44,6 @@ export abstract class FactorloomError extends Error {
 
 /** The formula text is wrong; `diagnostics` lists every problem found in one run, `problem` and `remedy` are the first. */
 export class FormulaError extends FactorloomError {
-  override readonly exitCode = EXIT_CODES.input;
   readonly diagnostics: readonly Diagnostic[];
 
   /** @param diagnostics at least one */
@@ -59,24 +56,16 @@ export class FormulaError extends FactorloomError {
 }
 
 /** The data is wrong: missing columns, text among numbers, duplicate rows (codes E3xx). */
-export class DataError extends FactorloomError {
-  override readonly exitCode = EXIT_CODES.input;
-}
+export class DataError extends FactorloomError {}
 
 /** The arguments of a command or of an API call are wrong (codes E5xx). */
-export class UsageError extends FactorloomError {
-  override readonly exitCode = EXIT_CODES.input;
-}
+export class UsageError extends FactorloomError {}
 
 /** Memory, threads, files or the environment do not suffice (codes E4xx). */
-export class ResourceError extends FactorloomError {
-  override readonly exitCode = EXIT_CODES.resources;
-}
+export class ResourceError extends FactorloomError {}
 
 /** A bug in factorloom: an invariant does not hold (codes E9xx). */
 export class InternalError extends FactorloomError {
-  override readonly exitCode = EXIT_CODES.internal;
-
   constructor(message: string, options?: ErrorOptions) {
     super(
       "E900",

@@ -16,6 +16,7 @@ export type { TlsFiles } from "./cluster/bridge/connection.ts";
 export { Cluster, type ClusterPanel, openClusterPanel } from "./cluster/client/cluster.ts";
 export type { ClusterEvaluateOptions, ClusterHangOptions, ClusterOptions } from "./cluster/client/options.ts";
 export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
+export type { GraphOutput, GraphTask, ProgramGraph } from "./dag/graph_data.ts";
 export {
   type BlockRequest,
   type PanelBlock,
@@ -23,9 +24,10 @@ export {
   panelSource,
   type RowRange,
 } from "./data/panel/panel_source.ts";
-export { openPanelSource, type PanelSourceOptions } from "./data/source/open_panel_source.ts";
+export { openPanelSource } from "./data/source/open_panel_source.ts";
 export { type BarColumns, type BarRows, type GivenBars, panelFrom } from "./data/source/panel_from.ts";
-export { type ReadPanelOptions, readPanel } from "./data/source/read_panel.ts";
+export { readPanel } from "./data/source/read_panel.ts";
+export type { PanelSourceOptions, ReadPanelOptions } from "./data/source/source_options.ts";
 export { openResultWriter, type ResultWriter } from "./data/write/result_writer.ts";
 export { writeTable } from "./data/write/write_table.ts";
 export type { DifferingCells, ValuePair } from "./difference/cell_tally.ts";
@@ -53,8 +55,7 @@ export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/many/evalu
 export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
 export type { EngineMemory } from "./evaluation/memory/engine_memory.ts";
 export type { MemoryThresholds } from "./evaluation/memory/thresholds.ts";
-export type { EvaluateOptions, KernelChoice } from "./evaluation/options.ts";
-export type { Restarts, Sessions } from "./evaluation/restarts.ts";
+export type { EvaluateOptions, KernelChoice, Restarts, Sessions } from "./evaluation/options.ts";
 export type { ChosenCosts, CostChoice } from "./evaluation/stored_costs.ts";
 export type {
   OpenedEvent,

@@ -33,6 +33,7 @@ const ROOMS = [
   "src/compile.ts",
   "src/call_params.ts",
   "src/evaluation",
+  "src/options",
   "src/reasons",
   "src/live",
   "src/cluster",

@@ -1,7 +1,7 @@
 import { formatTime } from "../data/time/time_text.ts";
 import { UsageError } from "../errors.ts";
 import type { TimeType } from "../panel.ts";
-import { shownValue } from "../text/argument_kinds.ts";
+import { type ArgumentKind, shownValue } from "../text/argument_kinds.ts";
 import { isSameValue, relativeDistance, ulpDistance } from "./distance.ts";
 
 /** A cell with two values; null for null, infinities are kept. */
@@ -89,12 +89,14 @@ export function isWithin(a: number, b: number, tolerance: number): boolean {
   return Math.abs(a - b) <= tolerance + tolerance * Math.abs(b);
 }
 
-/** @throws UsageError E566 for a tolerance that is negative or no number. */
-export function checkTolerance(tolerance: number): void {
-  if (Number.isFinite(tolerance) && tolerance >= 0) return;
-  throw new UsageError(
-    "E566",
-    `a tolerance of ${shownValue(tolerance)}`,
-    "give a number that is not negative, e.g. 1e-9",
-  );
-}
+export const TOLERANCE: ArgumentKind = {
+  what: "a number that is not negative",
+  fits: (given) => Number.isFinite(given) && (given as number) >= 0,
+  remedy: "give a number that is not negative, e.g. 1e-9",
+  refuse: (_, given) =>
+    new UsageError(
+      "E566",
+      `a tolerance of ${shownValue(given)}`,
+      "give a number that is not negative, e.g. 1e-9",
+    ),
+};

@@ -1,5 +1,4 @@
 import type { Expression } from "../ast/nodes.ts";
-import type { ParamOptions } from "../call_params.ts";
 import { type Program, withOperators } from "../compile.ts";
 import type { PanelSource } from "../data/panel/panel_source.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
@@ -20,7 +19,7 @@ export interface DifferenceOrigin extends DifferingCells {
 }
 
 /** Of the call that computed the factors; without `from`, since a difference may begin before it. */
-export interface OriginOptions extends ParamOptions, Pick<EvaluateOptions, "to" | "restarts" | "signal"> {
+export interface OriginOptions extends Omit<EvaluateOptions, "select" | "from" | "onProgress"> {
   readonly tolerance: number;
 }
 

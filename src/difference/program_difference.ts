@@ -1,4 +1,3 @@
-import type { ParamOptions } from "../call_params.ts";
 import { type EvaluableProgram, finalDag, type Program, withOperators } from "../compile.ts";
 import type { Output } from "../dag/dag.ts";
 import type { PanelSource } from "../data/panel/panel_source.ts";
@@ -6,26 +5,19 @@ import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
-import { NULLS_OPTIONS } from "../reasons/nulls.ts";
-import type { OptionKinds } from "../text/option_kinds.ts";
-import { checkTolerance } from "./cell_tally.ts";
+import { TOLERANCE } from "./cell_tally.ts";
 import { type DifferenceOrigin, findOrigins } from "./difference_origins.ts";
 import { joinSides, type Side, sideName } from "./joined_program.ts";
 import { type ColumnDifference, ResultComparison } from "./result_comparison.ts";
 import { isSame, matchNames, nothingInCommon, type ResultDifference } from "./result_difference.ts";
 
 /** What of two programs is compared, and the options of the call that computes both. */
-export interface DiffOptions
-  extends ParamOptions,
-    Pick<EvaluateOptions, "select" | "from" | "to" | "restarts" | "keepInfinite" | "signal" | "onProgress"> {
+export interface DiffOptions extends EvaluateOptions {
   /** As of `diffResults`. Default 0: bits are compared. */
   readonly tolerance?: number;
 }
 
-export const DIFF_OPTIONS: OptionKinds<DiffOptions> = {
-  ...NULLS_OPTIONS,
-  tolerance: null,
-};
+export const OWN_DIFF_OPTIONS = { tolerance: TOLERANCE };
 
 /** The differing factors whose origins are looked for; it takes the values of all their sub-expressions. */
 const FACTORS_TRACED_MAX = 20;
@@ -56,7 +48,6 @@ export async function diffPrograms(
   options: DiffOptions,
 ): Promise<ProgramDifference> {
   const { tolerance = 0, select, keepInfinite = false, ...call } = options;
-  checkTolerance(tolerance);
   const names = matchNames(selected(a, b, select), selected(b, a, select), "programs");
   const joined = joinSides(a, b, call);
   const differing = namesOfOtherGraphs(joined, names.compared);

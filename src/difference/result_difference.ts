@@ -6,7 +6,7 @@ import { DataError } from "../errors.ts";
 import type { Panel } from "../panel.ts";
 import { checkedOptions, type OptionKinds } from "../text/option_kinds.ts";
 import { nearestName } from "../text/suggest.ts";
-import { checkTolerance } from "./cell_tally.ts";
+import { TOLERANCE } from "./cell_tally.ts";
 import { type ColumnDifference, type ComparedRow, ResultComparison } from "./result_comparison.ts";
 
 /** Names of factors by where they are. */
@@ -45,7 +45,7 @@ export interface DiffResultsOptions {
   readonly tolerance?: number;
 }
 
-export const DIFF_RESULTS_OPTIONS: OptionKinds<DiffResultsOptions> = { tolerance: null };
+export const DIFF_RESULTS_OPTIONS: OptionKinds<DiffResultsOptions> = { tolerance: TOLERANCE };
 
 /**
  * Compares two results cell by cell: tables of factors with a time and a symbol in each row, in any order, as paths of
@@ -66,7 +66,6 @@ export async function diffResults(
   options: DiffResultsOptions = {},
 ): Promise<ResultDifference> {
   const { tolerance = 0 } = checkedOptions("diffResults", options, DIFF_RESULTS_OPTIONS);
-  checkTolerance(tolerance);
   return await withSource(a, (first) => withSource(b, (second) => diffSources(first, second, tolerance)));
 }
 

@@ -1,3 +1,4 @@
+import type { CallParams } from "../call_params.ts";
 import { HAS_ROW } from "../dag/row_members.ts";
 import { type PanelBlock, type PanelSource, panelOf } from "../data/panel/panel_source.ts";
 import type { Panel } from "../panel.ts";
@@ -32,14 +33,17 @@ export class PanelInput implements BlockInput {
   readonly buffers: Omit<PlanBuffers, "results">;
 
   /** Bytes that it allocates. */
-  static bytesOf({ present }: Panel, { read, sets, params }: PreparedCall): number {
+  static bytesOf({ present }: Panel, { read, range, params }: PreparedCall): number {
     const hasRowCells = read.fields.includes(HAS_ROW) ? present.length : 0;
-    const paramCells = params.changeOverTime ? sets.length * read.params.length : 0;
+    const paramCells = params.changeOverTime ? range.end * read.params.length : 0;
     return (hasRowCells + paramCells) * Float64Array.BYTES_PER_ELEMENT;
   }
 
   constructor(panel: Panel, call: PreparedCall) {
-    this.buffers = { ...columnsOfPanel(panel, call.read), params: paramValues(call) };
+    const times = panel.time.values.subarray(0, call.range.end);
+    const params = paramColumns(call, times.length);
+    fillParams(params, call.params, times, 0);
+    this.buffers = { ...columnsOfPanel(panel, call.read), params };
   }
 
   place({ rowCount, times, present }: PanelBlock, firstRow: number, outputRow: number): PlacedBlock {
@@ -71,13 +75,22 @@ function hasRow({ present }: Panel): Float64Array<SharedArrayBuffer> {
   return column;
 }
 
-/** One value per param, or one per row if params change over time. */
-function paramValues({ params, read, sets }: PreparedCall): PlanBuffers["params"] {
-  const values = read.params.map((name) => {
-    if (!params.changeOverTime) return [name, params.numeric(name)] as const;
-    const column = sharedColumn(sets.length);
-    params.fillNumeric(name, sets, column);
-    return [name, column] as const;
-  });
-  return Object.fromEntries(values);
+/** One value per param; if params change over time a column of so many rows, to be filled by `fillParams`. */
+export function paramColumns({ params, read }: PreparedCall, rowCount: number): PlanBuffers["params"] {
+  return Object.fromEntries(
+    read.params.map((name) => [name, params.changeOverTime ? sharedColumn(rowCount) : params.numeric(name)]),
+  );
+}
+
+/** Fills columns of params with the values at these times, from this row of the columns on. */
+export function fillParams(
+  columns: PlanBuffers["params"],
+  params: CallParams,
+  times: BigInt64Array,
+  row: number,
+): void {
+  if (!params.changeOverTime) return;
+  const sets = params.setsAt(times);
+  for (const [name, column] of Object.entries(columns))
+    if (typeof column !== "number") params.fillNumeric(name, sets, column.subarray(row));
 }

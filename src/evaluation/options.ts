@@ -1,9 +1,34 @@
 import type { ParamOptions } from "../call_params.ts";
+import { isTimezone } from "../data/time/date_value.ts";
 import { UsageError } from "../errors.ts";
-import { BLOCK_ROWS_MAX } from "../limits.ts";
-import { FLAG, FUNCTION, PATH, RECORD, SIGNAL, shownValue, TEXTS } from "../text/argument_kinds.ts";
-import type { OptionKinds } from "../text/option_kinds.ts";
-import { RESTARTS, type Restarts } from "./restarts.ts";
+import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
+import {
+  type ArgumentKind,
+  decidedByData,
+  FLAG,
+  FUNCTION,
+  isRecord,
+  LIST,
+  oneOf,
+  PATH,
+  RECORD,
+  SIGNAL,
+  shownValue,
+  TEXTS,
+  wholeNumber,
+} from "../text/argument_kinds.ts";
+import { type OptionKinds, optionsOf } from "../text/option_kinds.ts";
+
+/** The trading sessions of a day, in the order of the day. */
+export interface Sessions {
+  /** Start and end of each session, e.g. `[["09:30", "16:00"]]`. */
+  readonly sessions: readonly (readonly [start: string, end: string])[];
+  /** The zone of these times, an IANA name; times without a zone are taken as written. Default `"UTC"`. */
+  readonly timezone?: string;
+}
+
+/** Times, or the starts of sessions. */
+export type Restarts = readonly (string | Date)[] | Sessions;
 
 /** How operators run: kernels compiled from their lowering, or their scalar references. The bits are the same. */
 export type KernelChoice = "compiled" | "reference";
@@ -40,54 +65,100 @@ export interface EvaluateOptions extends ParamOptions {
   readonly kernel?: KernelChoice;
 }
 
-export const PARAM_OPTIONS: OptionKinds<ParamOptions> = { params: RECORD, paramsByTime: PATH };
+const SESSIONS: ArgumentKind = {
+  what: "pairs of times of the day in order",
+  fits: (given) => LIST.fits(given) && isOrdered([...(given as Iterable<unknown>)].map(minutesOf)),
+  remedy: 'write [["09:30", "16:00"]]',
+  isRequired: true,
+};
 
-/** Options of a call without the params. */
-export const OPTIONS_BESIDE_PARAMS: OptionKinds<Omit<EvaluateOptions, keyof ParamOptions>> = {
+const TIMEZONE: ArgumentKind = {
+  what: "a time zone",
+  fits: isTimezone,
+  remedy: "give an IANA name, e.g. America/New_York",
+};
+
+const BY_SESSIONS = optionsOf<Sessions>("restarts", { sessions: SESSIONS, timezone: TIMEZONE });
+
+export const RESTARTS: ArgumentKind = {
+  what: "a list of times or { sessions, timezone }",
+  fits: (given) => Array.isArray(given) || (isRecord(given) && BY_SESSIONS.fits(given)),
+  remedy: 'write ["2024-01-02", ...] or { sessions: [["09:30", "16:00"]], timezone: "America/New_York" }',
+};
+
+/** Priorities of calls lie between this and its negative. */
+const PRIORITY_MAX = 1000;
+
+const PRIORITY = wholeNumber(
+  -PRIORITY_MAX,
+  PRIORITY_MAX,
+  (_, given) =>
+    new UsageError(
+      "E570",
+      `the priority is ${shownValue(given)}`,
+      `give a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}`,
+    ),
+);
+
+const KERNEL = oneOf<KernelChoice>(
+  ["compiled", "reference"],
+  (_, given) => new UsageError("E517", `unknown kernel ${shownValue(given)}`, "kernels: compiled, reference"),
+);
+
+export const THREADS = wholeNumber(
+  1,
+  THREADS_MAX,
+  (_, given) =>
+    new UsageError(
+      "E505",
+      `threads must be a whole number from 1 to ${THREADS_MAX}, got ${shownValue(given)}`,
+      "try threads: 2",
+    ),
+);
+
+const TIME = decidedByData("a text or a Date", "give a time like those of the data");
+
+/** The kinds of all options of a call; `OPTION_TABLE` says which doors take which. */
+export const EVALUATE_OPTIONS = {
+  params: RECORD,
+  paramsByTime: PATH,
   select: TEXTS,
-  from: null,
-  to: null,
+  from: TIME,
+  to: TIME,
   restarts: RESTARTS,
   keepInfinite: FLAG,
   signal: SIGNAL,
   onProgress: FUNCTION,
-  blockRows: null,
-  priority: null,
-  kernel: null,
-};
+  blockRows: wholeNumber(
+    1,
+    BLOCK_ROWS_MAX,
+    (_, given) =>
+      new UsageError(
+        "E516",
+        `blocks of ${shownValue(given)} rows`,
+        `give a whole number from 1 to ${BLOCK_ROWS_MAX}`,
+      ),
+  ),
+  priority: PRIORITY,
+  kernel: KERNEL,
+} satisfies OptionKinds<EvaluateOptions>;
 
-/** Entry points check these names; internal calls may carry more. */
-export const EVALUATE_OPTIONS: OptionKinds<EvaluateOptions> = {
-  ...PARAM_OPTIONS,
-  ...OPTIONS_BESIDE_PARAMS,
-};
+const TIME_OF_DAY = /^([01]\d|2[0-3]):([0-5]\d)$/;
 
-/** Priorities lie between this and its negative. */
-export const PRIORITY_MAX = 1000;
-
-/** @throws UsageError E570. */
-export function checkPriority(priority: number | undefined): void {
-  if (priority === undefined || (Number.isInteger(priority) && Math.abs(priority) <= PRIORITY_MAX)) return;
-  const remedy = `give a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}`;
-  throw new UsageError("E570", `the priority is ${shownValue(priority)}`, remedy);
+/** Minutes of the day of both ends of a session; null for anything else. */
+export function minutesOf(session: unknown): readonly number[] | null {
+  if (!Array.isArray(session) || session.length !== 2) return null;
+  const minutes = session.map((text) => {
+    const match = TIME_OF_DAY.exec(String(text));
+    return match ? Number(match[1]) * 60 + Number(match[2]) : Number.NaN;
+  });
+  return minutes.some(Number.isNaN) ? null : minutes;
 }
 
-/** @throws UsageError E516 for an unusable block size, E517 for an unknown kernel, E570 for a wrong priority. */
-export function checkOptions({ blockRows, kernel, priority }: EvaluateOptions): void {
-  checkPriority(priority);
-  const isPossible =
-    blockRows === undefined || (Number.isInteger(blockRows) && blockRows >= 1 && blockRows <= BLOCK_ROWS_MAX);
-  if (!isPossible)
-    throw new UsageError(
-      "E516",
-      `blocks of ${shownValue(blockRows)} rows`,
-      `give a whole number from 1 to ${BLOCK_ROWS_MAX}`,
-    );
-  checkKernel(kernel);
-}
-
-/** @throws UsageError E517. */
-export function checkKernel(kernel: KernelChoice | undefined): void {
-  if (kernel !== undefined && kernel !== "compiled" && kernel !== "reference")
-    throw new UsageError("E517", `unknown kernel ${shownValue(kernel)}`, "kernels: compiled, reference");
+/** Whether there is a session, and each ends after it starts, before the next one. */
+function isOrdered(sessions: readonly (readonly number[] | null)[]): boolean {
+  const minutes = sessions.flatMap((session) => session ?? [Number.NaN]);
+  return (
+    minutes.length > 0 && minutes.every((minute, i) => (i === 0 ? minute >= 0 : minute > minutes[i - 1]!))
+  );
 }

@@ -5,7 +5,7 @@ import { propagateConditions } from "../dag/passes/propagate_conditions.ts";
 import type { RowRange } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
-import { checkOptions, type EvaluateOptions } from "./options.ts";
+import type { EvaluateOptions } from "./options.ts";
 import { RestartFinder } from "./restarts.ts";
 import { rowRange } from "./row_range.ts";
 import { type ColumnsRead, columnsRead, type WantedFactors, wantedFactors } from "./wanted_factors.ts";
@@ -17,9 +17,7 @@ export interface PreparedCall {
   /** Where history begins again; null for nowhere. Of one stream at a time. */
   readonly restarts: RestartFinder | null;
   readonly params: CallParams;
-  /** The set of params of each row up to the end of the range. */
-  readonly sets: Int32Array;
-  /** Each of `sets` once. */
+  /** The sets of params of rows up to the end of the range. */
   readonly setsUsed: readonly number[];
   readonly wanted: WantedFactors;
   readonly read: ColumnsRead;
@@ -78,17 +76,17 @@ export async function prepareCall(
   input: InputShape,
   options: EvaluateOptions,
 ): Promise<PreparedCall> {
-  checkOptions(options);
   options.signal?.throwIfAborted();
   const { time } = input;
   const isOpenEnded = input.isOpenEnded === true;
   const range = isOpenEnded ? { first: 0, end: Number.POSITIVE_INFINITY } : await rowRange(time, options);
   const restarts = await RestartFinder.of(time, range.end, options);
   const params = await CallParams.of(program, time.type, options, registry);
-  const sets = params.setsAt(time.values.subarray(0, range.end));
-  const setsUsed = isOpenEnded ? params.allSets : [...new Set(sets)];
+  const setsUsed = isOpenEnded
+    ? params.allSets
+    : [...new Set(params.setsAt(time.values.subarray(0, range.end)))];
   const wanted = wantedFactors(program, options.select, params, setsUsed, input.seriesNames);
   const read = columnsRead(wanted.dag, input);
   for (const name of read.params) for (const set of setsUsed) params.numeric(name, set);
-  return { range, restarts, params, sets, setsUsed, wanted, read };
+  return { range, restarts, params, setsUsed, wanted, read };
 }

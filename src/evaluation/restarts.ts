@@ -1,44 +1,11 @@
 /** The rows of a panel at which windows and recurrences begin as if no row had come before. */
 import { ReusedDatabases } from "../data/duckdb/database.ts";
 import { timeUnusable } from "../data/errors.ts";
-import { isTimezone } from "../data/time/date_value.ts";
 import { wallTimeOf } from "../data/time/row_dates.ts";
 import { describeTimeType } from "../data/time/time_text.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
-import { type ArgumentKind, checkArgument, isRecord, LIST } from "../text/argument_kinds.ts";
-import { checkedOptions, type OptionKinds } from "../text/option_kinds.ts";
+import { minutesOf, type Restarts, type Sessions } from "./options.ts";
 import { countBefore, timeOf } from "./row_range.ts";
-
-/** The trading sessions of a day, in the order of the day. */
-export interface Sessions {
-  /** Start and end of each session, e.g. `[["09:30", "16:00"]]`. */
-  readonly sessions: readonly (readonly [start: string, end: string])[];
-  /** The zone of these times, an IANA name; times without a zone are taken as written. Default `"UTC"`. */
-  readonly timezone?: string;
-}
-
-/** Times, or the starts of sessions. */
-export type Restarts = readonly (string | Date)[] | Sessions;
-
-export const RESTARTS: ArgumentKind = {
-  what: "a list of times or { sessions, timezone }",
-  fits: (given) => Array.isArray(given) || isRecord(given),
-  remedy: 'write ["2024-01-02", ...] or { sessions: [["09:30", "16:00"]], timezone: "America/New_York" }',
-};
-
-const SESSIONS: ArgumentKind = {
-  what: "pairs of times of the day in order",
-  fits: (given) => LIST.fits(given) && isOrdered([...(given as Iterable<unknown>)].map(minutesOf)),
-  remedy: 'write [["09:30", "16:00"]]',
-};
-
-const TIMEZONE: ArgumentKind = {
-  what: "a time zone",
-  fits: isTimezone,
-  remedy: "give an IANA name, e.g. America/New_York",
-};
-
-const SESSION_OPTIONS: OptionKinds<Sessions> = { sessions: SESSIONS, timezone: TIMEZONE };
 
 /** Finds the rows at which history begins again. The rows between two restarts are a stretch. */
 export class RestartFinder {
@@ -57,8 +24,7 @@ export class RestartFinder {
    *
    * @param end rows of the time column that count
    * @returns null for none
-   * @throws UsageError E527, E528 for wrong sessions, E541 for a time that does not fit, and for sessions where rows have no
-   *   time of day.
+   * @throws UsageError E541 for a time that does not fit, and for sessions where rows have no time of day.
    */
   static async of(
     { type, values }: TimeColumn,
@@ -113,8 +79,7 @@ async function stretchesOfTimes(
 }
 
 function sessionOf(given: Sessions, type: TimeType): (time: bigint) => number {
-  const { sessions, timezone = "UTC" } = checkedOptions("restarts", given, SESSION_OPTIONS);
-  checkArgument("the option sessions", sessions, SESSIONS);
+  const { sessions, timezone = "UTC" } = given;
   if (type.kind !== "timestamp")
     throw timeUnusable(
       `restarts at sessions need times of day; the times of the data are each ${describeTimeType(type)}`,
@@ -126,24 +91,4 @@ function sessionOf(given: Sessions, type: TimeType): (time: bigint) => number {
     const { day, minuteOfDay } = wall(time);
     return Date.parse(day) + starts.filter((start) => start <= minuteOfDay).length;
   };
-}
-
-const TIME_OF_DAY = /^([01]\d|2[0-3]):([0-5]\d)$/;
-
-/** Minutes of the day of both ends of a session; null for anything else. */
-function minutesOf(session: unknown): readonly number[] | null {
-  if (!Array.isArray(session) || session.length !== 2) return null;
-  const minutes = session.map((text) => {
-    const match = TIME_OF_DAY.exec(String(text));
-    return match ? Number(match[1]) * 60 + Number(match[2]) : Number.NaN;
-  });
-  return minutes.some(Number.isNaN) ? null : minutes;
-}
-
-/** Whether there is a session, and each ends after it starts, before the next one. */
-function isOrdered(sessions: readonly (readonly number[] | null)[]): boolean {
-  const minutes = sessions.flatMap((session) => session ?? [Number.NaN]);
-  return (
-    minutes.length > 0 && minutes.every((minute, i) => (i === 0 ? minute >= 0 : minute > minutes[i - 1]!))
-  );
 }

@@ -1,7 +1,7 @@
 import { HAS_ROW } from "../dag/row_members.ts";
 import type { PanelBlock } from "../data/panel/panel_source.ts";
 import type { GroupColumn } from "../panel.ts";
-import type { BlockInput, PlacedBlock } from "./block_input.ts";
+import { type BlockInput, fillParams, type PlacedBlock, paramColumns } from "./block_input.ts";
 import type { PlanBuffers } from "./evaluation.ts";
 import { fillHasRow } from "./has_row.ts";
 import type { PreparedCall } from "./prepared_call.ts";
@@ -14,7 +14,7 @@ export class StagedInput implements BlockInput {
   readonly #call: PreparedCall;
   readonly #fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly #groups: ReadonlyMap<string, GroupColumn>;
-  readonly #values: PlanBuffers["params"];
+  readonly #params: PlanBuffers["params"];
   readonly #times: BigInt64Array;
   readonly #present: Uint8Array;
 
@@ -25,21 +25,18 @@ export class StagedInput implements BlockInput {
   }
 
   constructor(call: PreparedCall, rowCount: number, laneCount: number) {
-    const { read, params } = call;
+    const { read } = call;
     this.#laneCount = laneCount;
     this.#call = call;
     this.#fields = new Map(read.fields.map((name) => [name, sharedColumn(rowCount * laneCount)]));
     this.#groups = new Map(read.groups.map((name) => [name, stagedGroup(name, rowCount * laneCount)]));
-    const values = read.params.map((name) => {
-      return [name, params.changeOverTime ? sharedColumn(rowCount) : params.numeric(name)] as const;
-    });
-    this.#values = Object.fromEntries(values);
+    this.#params = paramColumns(call, rowCount);
     this.#times = new BigInt64Array(rowCount);
     this.#present = new Uint8Array(rowCount * laneCount);
   }
 
   get buffers(): Omit<PlanBuffers, "results"> {
-    return { fields: this.#fields, groups: this.#groups, params: this.#values };
+    return { fields: this.#fields, groups: this.#groups, params: this.#params };
   }
 
   /** Copies the block to the row that its results have, over an earlier one whose results have been read. */
@@ -55,18 +52,10 @@ export class StagedInput implements BlockInput {
     }
     const times = this.#times.subarray(row, row + rowCount);
     times.set(block.times.subarray(0, rowCount));
-    this.#placeParams(times, row);
+    fillParams(this.#params, this.#call.params, times, row);
     const present = this.#present.subarray(cell, cell + cellCount);
     present.set(block.present.subarray(0, cellCount));
     return { firstRow, rowCount, inputRow: row, outputRow: row, times, present };
-  }
-
-  #placeParams(times: BigInt64Array, row: number): void {
-    const { params } = this.#call;
-    const setsOfBlock = params.setsAt(times);
-    for (const [name, values] of Object.entries(this.#values)) {
-      if (typeof values !== "number") params.fillNumeric(name, setsOfBlock, values.subarray(row));
-    }
   }
 }
 

@@ -1,4 +1,4 @@
-import { checkThreads, ExecutorPool, type PoolOptions } from "../execution/executor_pool.ts";
+import { ExecutorPool, type PoolOptions } from "../execution/executor_pool.ts";
 import { machineMemoryBytes } from "../limits.ts";
 import { engineDigest as digestOfEngine } from "../operator/operator_digest.ts";
 import type { CostModel } from "../plan/cost_model.ts";
@@ -34,7 +34,7 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
 /**
  * Starts the threads that evaluations share, with their memory and their costs.
  *
- * @throws UsageError E505, E573, ResourceError E403 as `ExecutorPool.start`.
+ * @throws UsageError E573, ResourceError E403 as `ExecutorPool.start`.
  */
 export async function startHost(options: HostOptions = {}): Promise<EngineHost> {
   const {
@@ -46,7 +46,6 @@ export async function startHost(options: HostOptions = {}): Promise<EngineHost> 
     ...rest
   } = options;
   const { threads: asked = threadsOfMachine() } = rest;
-  checkThreads(asked);
   const threads = threadsStarted(asked, rest.cores);
   const budget = new MemoryBudget(memoryLimitBytes, { thresholds, threads, arenaBytesMax });
   const model = costs ?? (await chooseCosts()).model;

@@ -1,8 +1,10 @@
-import { mkdir, readFile, rename, rm, writeFile } from "node:fs/promises";
+import { mkdir, readFile } from "node:fs/promises";
 import { cpus, hostname } from "node:os";
 import { dirname, join } from "node:path";
 import { ResourceError } from "../errors.ts";
+import { replaceFile } from "../files/pending_file.ts";
 import { type CostModel, checkCostModel, DEFAULT_COSTS } from "../plan/cost_model.ts";
+import type { ArgumentKind } from "../text/argument_kinds.ts";
 
 /** A cost model as stored in a file, with its measurement. */
 export interface Calibration extends CostModel {
@@ -15,6 +17,13 @@ export interface Calibration extends CostModel {
 
 /** `calibrated`: the costs that `factorloom bench calibrate` has stored for this machine, else the built-in ones. */
 export type CostChoice = "calibrated" | "default" | CostModel;
+
+export const COSTS: ArgumentKind = {
+  what: "a choice of costs",
+  fits: (given) => given === "calibrated" || given === "default" || checkCostModel(given) !== null,
+  remedy: 'give "calibrated", "default" or a cost model',
+  takesNull: true,
+};
 
 /** The costs for splitting and weighing plans, with their source. */
 export interface ChosenCosts {
@@ -74,13 +83,7 @@ export async function storeCalibration(calibration: Calibration, file?: string):
   try {
     target = file ?? (await calibrationFile());
     await mkdir(dirname(target), { recursive: true });
-    const partial = `${target}.${process.pid}.partial`;
-    try {
-      await writeFile(partial, `${JSON.stringify(calibration, null, 1)}\n`);
-      await rename(partial, target);
-    } finally {
-      await rm(partial, { force: true });
-    }
+    await replaceFile(target, `${JSON.stringify(calibration, null, 1)}\n`);
     return target;
   } catch (cause) {
     const message = `the costs cannot be stored in ${target}: ${(cause as Error).message}`;

@@ -1,10 +1,8 @@
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
-import { ResourceError, UsageError } from "../errors.ts";
-import { THREADS_MAX } from "../limits.ts";
+import { ResourceError } from "../errors.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
-import { shownValue } from "../text/argument_kinds.ts";
 import { ExecutorSeat, type SeatListener } from "./executor_seat.ts";
 import type { OpenPlan } from "./open_plan.ts";
 import { type PlanHost, PlanRecord } from "./plan_record.ts";
@@ -121,11 +119,9 @@ export class ExecutorPool {
   /**
    * Starts the threads and waits until each has loaded its code.
    *
-   * @throws UsageError E505 unless `threads` is a whole number from 1 to 256.
    * @throws ResourceError E403 if the threads do not start.
    */
   static async start(options: PoolOptions): Promise<ExecutorPool> {
-    checkThreads(options.threads);
     const pool = new ExecutorPool(options);
     try {
       await pool.#started.promise;
@@ -371,13 +367,6 @@ export class ExecutorPool {
 
 function sharedWord(): Int32Array<SharedArrayBuffer> {
   return new Int32Array(new SharedArrayBuffer(Int32Array.BYTES_PER_ELEMENT));
-}
-
-/** @throws UsageError E505. */
-export function checkThreads(threads: number): void {
-  if (Number.isInteger(threads) && threads >= 1 && threads <= THREADS_MAX) return;
-  const problem = `threads must be a whole number from 1 to ${THREADS_MAX}, got ${shownValue(threads)}`;
-  throw new UsageError("E505", problem, "try threads: 2");
 }
 
 /** E404 for what was under way. */

@@ -1,16 +1,16 @@
 /** Output files that are not visible before they are complete. */
 import { hash, randomBytes } from "node:crypto";
-import { readdir, rename, rm, writeFile } from "node:fs/promises";
+import { open, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { isAlive } from "./is_alive.ts";
 import { outputTarget } from "./output_target.ts";
-import { writing } from "./writing.ts";
+import { writeFully } from "./write_fully.ts";
 
 export interface PendingFile {
   /** Where to write the file: in the folder of its target. */
   readonly temporaryPath: string;
-  /** Renames the file to its name. @throws ResourceError E442. */
+  /** Renames the file to its name. @throws the system's error. */
   commit(): Promise<void>;
   /** Removes the file; an earlier one of its name stays unchanged. */
   abort(): Promise<void>;
@@ -34,17 +34,24 @@ export async function pendingFile(path: string): Promise<PendingFile> {
   const temporaryPath = join(folder, `${head}${HOST}-${process.pid}.${randomBytes(6).toString("hex")}.tmp`);
   return {
     temporaryPath,
-    commit: () => writing(path, () => rename(temporaryPath, target)),
+    commit: () => rename(temporaryPath, target),
     // The reason for the abort is reported, not this failure.
     abort: () => rm(temporaryPath, { force: true }).catch(() => {}),
   };
 }
 
-/** Writes a whole file, which is synced before it gets its name. @throws ResourceError E442; no unfinished file is left. */
-export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
+/** Writes a whole file, which is synced before it gets its name. @throws the system's error; no unfinished file is left. */
+export async function replaceFile(path: string, ...parts: readonly (Uint8Array | string)[]): Promise<void> {
   const file = await pendingFile(path);
   try {
-    await writing(path, () => writeFile(file.temporaryPath, content, { flush: true }));
+    {
+      await using handle = await open(file.temporaryPath, "w");
+      await writeFully(
+        handle,
+        parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)),
+      );
+      await handle.sync();
+    }
     await file.commit();
   } catch (error) {
     await file.abort();

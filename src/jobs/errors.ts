@@ -164,14 +164,6 @@ export function noDates(job: string, type: string): UsageError {
   );
 }
 
-export function noSessionTimes(job: string, type: string): UsageError {
-  return new UsageError(
-    "E539",
-    `job ${job}: cross_session: false needs times of day, and its times are ${type}`,
-    "use timestamps, or leave windows.cross_session out",
-  );
-}
-
 export function factorTwice(job: string, factor: string, first: string, second: string): UsageError {
   return new UsageError(
     "E534",

@@ -1,12 +1,14 @@
+import { types } from "node:util";
 import { checkPanel } from "../data/panel/check_panel.ts";
 import { PANEL } from "../data/panel/panel_source.ts";
-import { checkKernel, checkPriority, type KernelChoice } from "../evaluation/options.ts";
+import type { EvaluateOptions, KernelChoice } from "../evaluation/options.ts";
+import { checkedAt } from "../options/option_table.ts";
 import type { Panel, TimeColumn } from "../panel.ts";
-import { checkArgument, FLAG, LIST, RECORD, SIGNAL, TEXTS } from "../text/argument_kinds.ts";
-import { checkedOptions, type OptionKinds } from "../text/option_kinds.ts";
+import { type ArgumentKind, FLAG, LIST, oneOf, RECORD, SIGNAL, wholeNumber } from "../text/argument_kinds.ts";
+import type { OptionKinds } from "../text/option_kinds.ts";
 import { optionInvalid } from "./errors.ts";
 import type { HistoryNeed } from "./history.ts";
-import type { StaticGroups } from "./input/group_codes.ts";
+import { GROUPS, type StaticGroups } from "./input/group_codes.ts";
 import type { RowRetention } from "./input/retained_rows.ts";
 import { checkTimeOption } from "./input/time_values.ts";
 import type { GivenParams } from "./live_params.ts";
@@ -68,24 +70,47 @@ export interface OpenOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-export const OPEN_OPTIONS: OptionKinds<OpenOptions> = {
-  symbols: null,
+const invalid = (wanted: string) => (name: string, given: unknown) => optionInvalid(name, given, wanted);
+const COUNT = wholeNumber(0, Number.MAX_SAFE_INTEGER, invalid("a whole number from 0"));
+const LATE = oneOf<LatePolicy>(["deliver", "skip"], invalid('"deliver" or "skip"'));
+
+/** @throws UsageError E554. */
+export const PRIORITIES: ArgumentKind = {
+  ...RECORD,
+  fits: (given) => {
+    if (!RECORD.fits(given)) return false;
+    for (const [name, priority] of Object.entries(given as object))
+      if (!Number.isFinite(priority)) throw optionInvalid(`the priority of ${name}`, priority, "a number");
+    return true;
+  },
+};
+
+export const CHECKPOINT: ArgumentKind = {
+  what: "a checkpoint",
+  fits: types.isUint8Array,
+  remedy: "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives",
+};
+
+/** What a session has beside the options of a call. */
+export const OWN_OPEN_OPTIONS: OptionKinds<Omit<OpenOptions, keyof EvaluateOptions>> = {
+  symbols: LIST,
   warmup: PANEL,
-  params: RECORD,
-  groups: null,
-  time: null,
-  spareSymbols: null,
+  groups: GROUPS,
+  time: {
+    what: "a name and a type",
+    fits: (given) => {
+      checkTimeOption(given as NonNullable<OpenOptions["time"]>);
+      return true;
+    },
+    remedy: "write { name, type }",
+  },
+  spareSymbols: COUNT,
   revisable: FLAG,
-  select: TEXTS,
-  keepInfinite: FLAG,
-  priorities: RECORD,
-  priority: null,
-  late: null,
-  catchUp: null,
-  checkpoint: null,
-  retainRows: null,
-  kernel: null,
-  signal: SIGNAL,
+  priorities: PRIORITIES,
+  late: LATE,
+  catchUp: oneOf<CatchUpPolicy>(["on_demand", "idle"], invalid('"on_demand" or "idle"')),
+  checkpoint: CHECKPOINT,
+  retainRows: COUNT,
 };
 
 export interface PushOptions {
@@ -102,8 +127,13 @@ export interface PushOptions {
 export const PUSH_OPTIONS: OptionKinds<PushOptions> = {
   params: RECORD,
   signal: SIGNAL,
-  budgetMs: null,
-  late: null,
+  budgetMs: {
+    what: "a positive number",
+    fits: (given) => typeof given === "number" && given > 0,
+    remedy: "give a positive number",
+    refuse: invalid("a positive number"),
+  },
+  late: LATE,
 };
 
 export const SPARE_SYMBOLS_DEFAULT = 64;
@@ -134,43 +164,13 @@ export function retentionFor(
 
 /** The options, if they make sense. @throws UsageError E517, E522, E527, E528, E554, E570. */
 export function checkedOpenOptions(given: OpenOptions): OpenOptions {
-  const options = checkedOptions("open", given, OPEN_OPTIONS);
-  const { warmup, spareSymbols = 0, priorities = {}, retainRows = 0, catchUp = CATCH_UP_DEFAULT } = options;
-  if (options.symbols != null) checkArgument("symbols", options.symbols, LIST);
-  if (warmup !== undefined) checkPanel(warmup);
-  if (options.time != null) checkTimeOption(options.time);
-  checkKernel(options.kernel);
-  if (catchUp !== "on_demand" && catchUp !== "idle")
-    throw optionInvalid("catchUp", catchUp, '"on_demand" or "idle"');
-  checkLate(options.late);
-  checkPriority(options.priority);
-  if (!isCount(spareSymbols)) throw optionInvalid("spareSymbols", spareSymbols, "a whole number from 0");
-  if (!isCount(retainRows)) throw optionInvalid("retainRows", retainRows, "a whole number from 0");
-  checkPriorities(priorities);
+  const options = checkedAt("open", given, OWN_OPEN_OPTIONS);
+  if (options.warmup !== undefined) checkPanel(options.warmup);
   return options;
 }
 
-/** @throws UsageError E554. */
-export function checkPriorities(priorities: Readonly<Record<string, number>>): void {
-  for (const [name, priority] of Object.entries(priorities)) {
-    if (!Number.isFinite(priority)) throw optionInvalid(`the priority of ${name}`, priority, "a number");
-  }
-}
-
-/** @throws UsageError E554. */
-export function checkPushOptions({ budgetMs, late }: PushOptions, rowCount: number): void {
-  if (budgetMs !== undefined && !(typeof budgetMs === "number" && budgetMs > 0))
-    throw optionInvalid("budgetMs", budgetMs, "a positive number");
+/** @throws UsageError E554 for a budget of several bars. */
+export function checkBudget({ budgetMs }: PushOptions, rowCount: number): void {
   if (budgetMs !== undefined && rowCount > 1)
     throw optionInvalid("budgetMs", budgetMs, "a budget with one bar at a time only");
-  checkLate(late);
-}
-
-function checkLate(late: LatePolicy | undefined): void {
-  if (late !== undefined && late !== "deliver" && late !== "skip")
-    throw optionInvalid("late", late, '"deliver" or "skip"');
-}
-
-function isCount(value: number): boolean {
-  return Number.isSafeInteger(value) && value >= 0;
 }

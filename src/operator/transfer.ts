@@ -137,7 +137,7 @@ function isOperatorNamed(name: string, value: unknown): boolean {
   );
 }
 
-function messageOf(error: unknown): string {
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }
 

@@ -1,14 +1,13 @@
 import type { Expression } from "../ast/nodes.ts";
-import { CallParams, type ParamOptions } from "../call_params.ts";
+import { CallParams } from "../call_params.ts";
 import { finalDag, type Program } from "../compile.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
-import { EVALUATE_OPTIONS, type EvaluateOptions } from "../evaluation/options.ts";
+import type { EvaluateOptions } from "../evaluation/options.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { NullCause } from "../operator/null_causes.ts";
 import type { Registry } from "../operator/registry.ts";
-import type { OptionKinds } from "../text/option_kinds.ts";
 import type { WrittenPlace } from "./explanation.ts";
 import { codeOf, type NullOrigins, originOf } from "./null_origins.ts";
 import type { FactorNulls, NullReport, NullSource } from "./null_report.ts";
@@ -18,12 +17,7 @@ import { type TracedProgram, traceProgram } from "./traced_program.ts";
 import { placeOf } from "./written_place.ts";
 
 /** The options of the call whose nulls are counted. */
-export interface NullsOptions
-  extends ParamOptions,
-    Pick<EvaluateOptions, "select" | "from" | "to" | "restarts" | "keepInfinite" | "signal" | "onProgress"> {}
-
-const { blockRows: _blockRows, priority: _priority, kernel: _kernel, ...options } = EVALUATE_OPTIONS;
-export const NULLS_OPTIONS: OptionKinds<NullsOptions> = options;
+export type NullsOptions = EvaluateOptions;
 
 /**
  * Counts the nulls of factors by first cause and by the sub-expression that has it: what `why` finds for each of them.

@@ -32,7 +32,8 @@ export async function* tracedBlocks(
   const part = partOfSource(source, { rows, lane: isAlone ? lane : null });
   const { rowCount, laneCount } = part;
   const fitting = Math.floor(BLOCK_BYTES / (tasks.length * Math.max(1, laneCount) * BYTES_PER_CELL));
-  const blockRows = Math.max(1, Math.min(fitting, BLOCK_ROWS_BEST, rowCount));
+  const wanted = options.blockRows ?? Math.min(fitting, BLOCK_ROWS_BEST);
+  const blockRows = Math.max(1, Math.min(wanted, rowCount));
   const size = { laneCount, blockRows, lane: isAlone ? 0 : lane, rowCount };
   const groups: TracedBlock["groups"][] = [];
   // A stream reads ahead of its results.

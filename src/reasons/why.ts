@@ -3,13 +3,12 @@ import { finalDag, type Program } from "../compile.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
-import { type EvaluateOptions, PARAM_OPTIONS } from "../evaluation/options.ts";
-import { RESTARTS, RestartFinder } from "../evaluation/restarts.ts";
+import type { EvaluateOptions } from "../evaluation/options.ts";
+import { RestartFinder } from "../evaluation/restarts.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { Registry } from "../operator/registry.ts";
-import { type ArgumentKind, checkArgument, FLAG, SIGNAL, TEXT } from "../text/argument_kinds.ts";
-import type { OptionKinds } from "../text/option_kinds.ts";
+import { type ArgumentKind, TEXT } from "../text/argument_kinds.ts";
 import { isBad } from "./blame.ts";
 import { laneOf, noRowOfSymbol, rowOf } from "./cell_of_panel.ts";
 import { CellReasons } from "./cell_reasons.ts";
@@ -20,12 +19,9 @@ import { tracedBlocks } from "./traced_blocks.ts";
 import { traceProgram } from "./traced_program.ts";
 
 /** A factor of an instrument, and the options of the call that computed it. */
-export interface WhyFactorOptions extends ParamOptions, Pick<EvaluateOptions, "restarts"> {
+export interface WhyFactorOptions extends Omit<EvaluateOptions, "select" | "from" | "to"> {
   readonly factor: string;
   readonly symbol: string;
-  /** As of `evaluate`: an infinity is then a value and not a null. */
-  readonly keepInfinite?: boolean;
-  readonly signal?: AbortSignal;
 }
 
 /** The cell that is explained. */
@@ -37,29 +33,19 @@ export interface WhyOptions extends WhyFactorOptions {
 /** The cells that are explained: those of the times at which the symbol has a row. */
 export interface WhyRowsOptions extends WhyFactorOptions, Pick<EvaluateOptions, "from" | "to"> {}
 
-const FACTOR_OPTIONS: OptionKinds<WhyFactorOptions> = {
-  factor: null,
-  symbol: null,
-  ...PARAM_OPTIONS,
-  restarts: RESTARTS,
-  keepInfinite: FLAG,
-  signal: SIGNAL,
-};
-export const WHY_OPTIONS: OptionKinds<WhyOptions> = { ...FACTOR_OPTIONS, time: null };
-export const WHY_ROWS_OPTIONS: OptionKinds<WhyRowsOptions> = { ...FACTOR_OPTIONS, from: null, to: null };
+const NAME: ArgumentKind = { ...TEXT, isRequired: true };
 
-const TIME: ArgumentKind = {
-  what: "a text or a Date",
-  fits: (given) => TEXT.fits(given) || (given instanceof Date && !Number.isNaN(given.getTime())),
-  remedy: "give a time of the data",
+/** What is explained, beside the options of the call that computed it. */
+export const OWN_WHY_ROWS_OPTIONS = { factor: NAME, symbol: NAME };
+export const OWN_WHY_OPTIONS = {
+  ...OWN_WHY_ROWS_OPTIONS,
+  time: {
+    what: "a text or a Date",
+    fits: (given) => TEXT.fits(given) || (given instanceof Date && !Number.isNaN(given.getTime())),
+    remedy: "give a time of the data",
+    isRequired: true,
+  } satisfies ArgumentKind,
 };
-
-/** @throws UsageError E506 for an unknown factor, E528 for names that are no texts. */
-export function checkCell(program: Program, factor: string, symbol: string): void {
-  checkArgument("the factor", factor, TEXT);
-  checkArgument("the symbol", symbol, TEXT);
-  checkSelect(program, [factor]);
-}
 
 /**
  * Explains a cell of a factor.
@@ -77,8 +63,7 @@ export async function explainFactorCell(
   source: PanelSource,
   options: WhyOptions,
 ): Promise<Explanation> {
-  checkCell(program, options.factor, options.symbol);
-  checkArgument("the time", options.time, TIME);
+  checkSelect(program, [options.factor]);
   laneOf(source, options.symbol);
   return await explainRow(host, registry, program, source, await rowOf(source, options.time), options);
 }
@@ -113,7 +98,7 @@ export async function explainFactorRows(
   source: PanelSource,
   options: WhyRowsOptions,
 ): Promise<Explanation[]> {
-  checkCell(program, options.factor, options.symbol);
+  checkSelect(program, [options.factor]);
   laneOf(source, options.symbol);
   return await explainRows(host, registry, program, source, await rowRange(source.time, options), options);
 }

@@ -7,6 +7,12 @@ export interface ArgumentKind {
   readonly fits: (given: unknown) => boolean;
   /** How to get a right argument. */
   readonly remedy: string;
+  /** For options: the error of what does not fit. Default: E528. */
+  readonly refuse?: (name: string, given: unknown) => Error;
+  /** For options: null is a value. It is by default where `refuse` is given; else it is like nothing. */
+  readonly takesNull?: true;
+  /** For options: what is not given is wrong as well. */
+  readonly isRequired?: true;
 }
 
 export const PATH: ArgumentKind = {
@@ -39,6 +45,54 @@ export const SIGNAL: ArgumentKind = {
   fits: (given) => hasAll(given, ["aborted", "reason", "throwIfAborted", "addEventListener"]),
   remedy: "give the signal of an AbortController",
 };
+
+/** For options: whole numbers within these bounds, both inclusive. */
+export function wholeNumber(
+  min: number,
+  max: number,
+  refuse: NonNullable<ArgumentKind["refuse"]>,
+): NumberKind {
+  return {
+    what: `a whole number from ${min} to ${max}`,
+    fits: (given) => Number.isInteger(given) && (given as number) >= min && (given as number) <= max,
+    remedy: `give a whole number from ${min} to ${max}`,
+    refuse,
+    min,
+    max,
+  };
+}
+
+export interface NumberKind extends ArgumentKind {
+  readonly min: number;
+  readonly max: number;
+}
+
+/** For options: one of these texts. */
+export function oneOf<Choice extends string>(
+  choices: readonly Choice[],
+  refuse: NonNullable<ArgumentKind["refuse"]>,
+): ChoiceKind<Choice> {
+  const what = `one of ${choices.join(", ")}`;
+  return {
+    what,
+    fits: (given) => choices.some((choice) => choice === given),
+    remedy: `give ${what}`,
+    refuse,
+    choices,
+  };
+}
+
+export interface ChoiceKind<Choice extends string = string> extends ArgumentKind {
+  readonly choices: readonly Choice[];
+}
+
+/** What data decide, such as whether a text is a time of theirs: it is checked once they are known. */
+export const decidedByData = (what: string, remedy: string): ArgumentKind => ({
+  what,
+  fits: () => true,
+  remedy,
+  takesNull: true,
+});
 
 /** Values by name. */
 export const RECORD: ArgumentKind = {

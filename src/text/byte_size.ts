@@ -1,5 +1,5 @@
 import { UsageError } from "../errors.ts";
-import { kindOf } from "./argument_kinds.ts";
+import { type ArgumentKind, kindOf } from "./argument_kinds.ts";
 
 const UNIT_BYTES: Readonly<Record<string, number>> = {
   B: 1,
@@ -34,6 +34,20 @@ export function checkMemoryLimit(bytes: number): void {
   if (bytes > 0) return;
   throw sizeUnusable(`a memory limit of ${bytes} bytes`, "give a positive number, or e.g. 4GiB");
 }
+
+/** The bytes of a limit. @throws UsageError E507. */
+export function memoryBytes(limit: string | number): number {
+  const bytes = typeof limit === "number" ? limit : parseByteSize(limit);
+  checkMemoryLimit(bytes);
+  return bytes;
+}
+
+export const MEMORY_LIMIT: ArgumentKind = {
+  what: "a size of memory",
+  fits: (given) => memoryBytes(given as string) > 0,
+  remedy: "write e.g. 4GiB or 500MB",
+  takesNull: true,
+};
 
 /** The error for a wrong or too small size of memory. */
 function sizeUnusable(problem: string, remedy: string): UsageError {

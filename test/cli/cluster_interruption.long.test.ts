@@ -36,7 +36,7 @@ describe.runIf(await hasDask())("an evaluation on a cluster", () => {
   });
 
   function start(scheduler: string, ...args: string[]): ChildProcess {
-    const command = ["eval", "f.factors", "--data", "bars.csv", "--engine", "dask", "--scheduler", scheduler];
+    const command = ["cluster", "eval", "f.factors", "--data", "bars.csv", "--scheduler", scheduler];
     return spawn(process.execPath, [MAIN, ...command, "--timeout", "600", ...args], {
       cwd: folder,
       stdio: ["ignore", "ignore", "pipe"],
@@ -105,19 +105,13 @@ describe.runIf(await hasDask())("an evaluation on a cluster", () => {
     const python = join(folder, "python-slow");
     writeFileSync(python, "#!/bin/sh\nexec sleep 600\n");
     chmodSync(python, 0o755);
-    const args = [
-      "--engine",
-      "dask",
-      "--scheduler",
-      "tcp://127.0.0.1:1",
-      "--python",
-      python,
-      "--timeout",
-      "2",
-    ];
+    const args = ["--scheduler", "tcp://127.0.0.1:1", "--python", python, "--timeout", "2"];
     const files = { "f.factors": "x = close\n", "bars.csv": BARS };
     const begin = performance.now();
-    const { exitCode, stderr } = await runCli(["eval", "f.factors", "--data", "bars.csv", ...args], files);
+    const { exitCode, stderr } = await runCli(
+      ["cluster", "eval", "f.factors", "--data", "bars.csv", ...args],
+      files,
+    );
     expect(stderr).toMatch(
       /^E633 the start of Python takes longer than --timeout allows .* \(2 s\)\n {2}raise/,
     );
@@ -134,8 +128,8 @@ test.runIf(await hasDask())("an evaluation waits for the scheduler until --timeo
     "--groups",
     join(examples, "data/sp100_sectors.csv"),
   ];
-  const nowhere = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1", "--timeout", "30"];
-  const result = await runCli(["eval", join(examples, "alpha101.factors"), ...bars, ...nowhere]);
+  const nowhere = ["--scheduler", "tcp://127.0.0.1:1", "--timeout", "30"];
+  const result = await runCli(["cluster", "eval", join(examples, "alpha101.factors"), ...bars, ...nowhere]);
   expect(result).toMatchObject({
     exitCode: 2,
     stderr: expect.stringMatching(/^E603 no Dask scheduler answers at tcp:\/\/127\.0\.0\.1:1: Timed out/),

@@ -5,7 +5,7 @@ import { BARS, runCli } from "./run_cli.ts";
 
 const FILES = { "a.factors": "a = rank(close)\n", "bars.csv": BARS };
 const EVAL = ["eval", "a.factors", "--data", "bars.csv"];
-const DASK = [...EVAL, "--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"];
+const DASK = ["cluster", ...EVAL, "--scheduler", "tcp://127.0.0.1:1"];
 const DOCTOR = ["cluster", "doctor", "--scheduler", "tcp://127.0.0.1:1"];
 
 const NO_STORE =
@@ -21,7 +21,6 @@ const OTHER_TRIAL = "give --out FOLDER, the folder in which workers are to write
 test.each([
   ["--store", [...DASK, "--store", "tiles"], NO_STORE],
   ["--store", [...DASK, "--store"], NO_STORE],
-  ["--store", [...EVAL, "--store", "tiles"], NO_STORE],
   ["--create-store", [...DASK, "--create-store"], NO_STORE],
   ["--cut", [...DASK, "--cut", "slabs"], NO_CUT],
   ["--shard-lanes", [...DASK, "--shard-lanes", "8"], NO_CUT],
@@ -38,8 +37,22 @@ test.each([
   });
 });
 
+test.each([
+  ["--engine", "dask"],
+  ["--scheduler", "tcp://127.0.0.1:1"],
+  ["--scatter"],
+  ["--slab-rows", "5"],
+  ["--tls-ca", "ca.pem"],
+])("eval refuses %s by name, with the command that has it", async (flag, ...value) => {
+  expect(await runCli([...EVAL, flag, ...value], FILES)).toMatchObject({
+    exitCode: 1,
+    stdout: "",
+    stderr: `E527 eval takes no ${flag}\n  on a Dask cluster: factorloom cluster eval FORMULAS --data BARS --scheduler ADDRESS\n`,
+  });
+});
+
 test("the help of commands does not name them", async () => {
-  for (const command of [["eval"], ["cluster"], ["cluster", "doctor"]]) {
+  for (const command of [["eval"], ["cluster"], ["cluster", "eval"], ["cluster", "doctor"]]) {
     const { exitCode, stdout } = await runCli([...command, "--help"]);
     expect(exitCode).toBe(0);
     expect(stdout).not.toMatch(/--(store|create-store|cut|shard-lanes|restricted-factors)\b|\bclean\b/);

@@ -36,12 +36,13 @@ export async function runCli(
   args: readonly string[],
   files: Readonly<Record<string, string | Uint8Array>> = {},
   output?: string,
+  encoding: BufferEncoding = "utf8",
 ): Promise<CliResult> {
   const folder = folderWith(files);
   const place = calls++ % HOSTS;
   const host = hosts[place] ?? new CliHost();
   hosts[place] = host;
-  return resultOf(folder, await host.run({ args, folder }), output);
+  return resultOf(folder, await host.run({ args, folder }), output, encoding);
 }
 
 /** The same in a process of its own, for what is about one, or about another program. */
@@ -71,10 +72,15 @@ function folderWith(files: Readonly<Record<string, string | Uint8Array>>): strin
   return folder;
 }
 
-function resultOf(folder: string, said: CliResult, output?: string): CliResult {
+function resultOf(
+  folder: string,
+  said: CliResult,
+  output?: string,
+  encoding: BufferEncoding = "utf8",
+): CliResult {
   const result = { ...said, stderr: withoutSignsOfLife(said.stderr).replaceAll(folder, "<folder>") };
   const path = output === undefined ? "" : join(folder, output);
-  return existsSync(path) ? { ...result, written: readFileSync(path, "utf8") } : result;
+  return existsSync(path) ? { ...result, written: readFileSync(path, encoding) } : result;
 }
 
 /** Runs all of a list, two at a time; the results are in the order of the list. */

@@ -93,8 +93,9 @@ const ARGUMENTS: readonly WrongInput[] = [
   { what: "unknown option", args: evaluate("--thread", "2") },
   {
     what: "table in the place of names of groups",
-    args: ["check", "a.factors", "--groups", "data/sectors.csv"],
+    args: ["check", "a.factors", "--group-columns", "data/sectors.csv"],
   },
+  { what: "groups without the data that they join", args: ["check", "a.factors", "--groups", "sector"] },
   {
     what: "table in the place of names of fields",
     args: ["explain", "a.factors", "--fields", "bars.csv.gz"],
@@ -133,7 +134,17 @@ const ARGUMENTS: readonly WrongInput[] = [
     args: evaluate("--at", "2020-01-01", "--from", "2020-01-02"),
   },
   { what: "JSON of runs, which only a dry run prints", args: ["run", "jobs.yaml", "--once", "--json"] },
-  { what: "a priority without a cluster", args: evaluate("--priority", "1") },
+  { what: "a folder of results without a cluster", args: evaluate("--out", "results/") },
+  {
+    what: "an option that a command refuses",
+    args: ["verify", "a.factors", "--data", "bars.csv", "--kernel", "reference"],
+  },
+  { what: "operators that do not exist", args: evaluate("--operators", "none.ts") },
+  {
+    what: "a module without operators",
+    args: evaluate("--operators", "empty.mjs"),
+    files: { "empty.mjs": "export const a = 1;\n" },
+  },
   { what: "unknown pass", args: evaluate("--no-pass", "canonical_ordr") },
   { what: "unknown operator", args: ["ops", "rnak"] },
   {

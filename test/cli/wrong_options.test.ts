@@ -30,13 +30,13 @@ const WRONG: Readonly<Record<string, readonly string[]>> = {
   "--worker-saturation <number>": ["few", "-1", "0"],
   "<seconds>": ["soon", "0", "-1"],
   "<share>": ["few", "1", "-0.1"],
+  "<times>": [",", "2020-01-01@UTC", "09:30-16:00@Nowhere", "16:00-09:30"],
   "<ratio>": ["few", "0.5"],
   "<size>": ["plenty", "-1", "4XB"],
   "<names>": [","],
   "--fields <names>": ["bars.csv"],
-  "--groups <names>": ["bars.csv"],
+  "--group-columns <names>": ["bars.csv"],
   "<sets>": [","],
-  "<addresses>": [","],
   "<name=value>": ["lambda", "=1"],
   "<name=column>": ["close", "=px"],
   "<name=number>": ["GPU", "GPU=few", "GPU=-1"],
@@ -92,8 +92,11 @@ const commands = commandsOf(factorloom(), []).map(({ path, command }) => {
   ];
   return { name: path.join(" "), path, command, needed };
 });
+/** Flags that are refused by name have no description. */
 const options = commands.flatMap((of) =>
-  of.command.options.map((option) => ({ ...of, option, flags: option.flags })),
+  of.command.options
+    .filter(({ description }) => description !== "")
+    .map((option) => ({ ...of, option, flags: option.flags })),
 );
 const takesValue = ({ option }: { readonly option: Option }) => option.required || option.optional;
 const withValue = options.filter(takesValue);
@@ -148,7 +151,7 @@ test.each(commands)("$name says what it lacks, what excludes each other and whic
         : `E500 required option '${flags}' not specified`,
     );
   }
-  for (const option of command.options.filter(({ hidden }) => !hidden)) {
+  for (const option of command.options.filter(({ description }) => description !== "")) {
     const [long, at] = [option.long!, 3 + random.below(option.long!.length - 3)];
     const mistyped = `${long.slice(0, at)}${long[at]}${long.slice(at)}`;
     expect(await refusalOf(path, [...needed, mistyped]), `seed ${random.seed}`).toMatch(

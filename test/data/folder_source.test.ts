@@ -115,10 +115,11 @@ describe("a folder of Parquet files is one panel", async () => {
         name: "bars",
         sink: { kind: "parquet", folder },
         schedule: { timezone: "UTC" },
+        call: {},
       } as unknown as JobConfig,
       new JobHistory(),
     );
-    const staged = sink.stage(1, { time, symbols, factors });
+    const staged = sink.stage(1, { time, symbols, factors }, () => true);
     const { laneCount, present, fields } = expected;
     const rowCount = 30; // the last: all symbols have bars then
     const firstCell = (expected.rowCount - rowCount) * laneCount;

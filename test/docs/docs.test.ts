@@ -79,6 +79,34 @@ function anchorsOf(markdown: string): string[] {
   );
 }
 
+/** Runs code beside this package, which it imports by its name; returns what each run prints. */
+function printed(code: string, cwd: string | null, runCount: number): string[] {
+  // Where no test lists files.
+  mkdirSync(join(root, "results"), { recursive: true });
+  const folder = mkdtempSync(join(root, "results/example-"));
+  try {
+    const path = join(folder, "example.ts");
+    writeFileSync(path, code);
+    return Array.from({ length: runCount }, () => {
+      const { stdout, stderr } = spawnSync("node", [path], { cwd: cwd ?? folder, encoding: "utf8" });
+      expect(stderr).toBe("");
+      return stdout;
+    });
+  } finally {
+    rmSync(folder, { recursive: true });
+  }
+}
+
+test("the service of docs/api.md refuses what comes twice, and goes on from its checkpoint", () => {
+  const [service] = [
+    ...readFileSync(join(root, "docs/api.md"), "utf8").matchAll(/```ts\n(import [\s\S]*?)```/g),
+  ];
+  const [first, again] = printed(service![1]!, null, 2);
+  const best = (symbol: string) => `best ${symbol}, all factors in time\n`;
+  expect(first).toBe(`${best("B")}${best("A")}refused: E371\n${best("A")}`);
+  expect(again).toBe("refused: E371\n".repeat(4));
+});
+
 test.each([
   ["README.md", "A 0.82 0.8947368421052632\nAAL 0.05 0.1\nAAP 0.41 0.5555555555555556\n"],
   ["docs/user_operators.md", "121855 rows of y\n"],
@@ -91,20 +119,7 @@ test.each([
     "symbol: AAPL IBM MSFT\nclosing: 4 0 1\nclosing: 2 0 1\n" +
       "mean on_time, ranked on_time, closing on_time\n",
   ],
-])("the library example of %s runs and prints what it says", (document, printed) => {
+])("the library example of %s runs and prints what it says", (document, text) => {
   const [, code] = /```ts\n([\s\S]*?)```/.exec(readFileSync(join(root, document), "utf8")) ?? [];
-  // Inside the project, because it imports the package by its name; where no test lists files.
-  mkdirSync(join(root, "results"), { recursive: true });
-  const folder = mkdtempSync(join(root, "results/example-"));
-  try {
-    writeFileSync(join(folder, "example.ts"), code as string);
-    const { stdout, stderr } = spawnSync("node", [join(folder, "example.ts")], {
-      cwd: root,
-      encoding: "utf8",
-    });
-    expect(stderr).toBe("");
-    expect(stdout).toBe(printed);
-  } finally {
-    rmSync(folder, { recursive: true });
-  }
+  expect(printed(code!, root, 1)).toEqual([text]);
 });

@@ -9,6 +9,7 @@ import {
   type Panel,
   type ParamValue,
   type Program,
+  panelSource,
   readPanel,
   UsageError,
 } from "../../src/index.ts";
@@ -51,12 +52,19 @@ async function expectSameAsAlone(
   options: EvaluateManyOptions = {},
 ): Promise<void> {
   const calls = sets.map((params) => (params ? { params } : {}));
-  const tables = await Array.fromAsync(engine.evaluateMany(program, panel, calls, options));
-  expect(tables).toHaveLength(sets.length);
-  for (const [index, table] of tables.entries()) {
-    const params = sets[index];
-    const alone = await engine.evaluate(program, panel, { ...options, ...(params && { params }) });
-    expect(bytesOf(table).equals(bytesOf(alone)), `calls[${index}]`).toBe(true);
+  // Of a source that is no panel, all that is known are its blocks.
+  const [inMemory, elsewhere] = [panelSource(panel), { ...panelSource(panel) }];
+  const tables = await Array.fromAsync(engine.evaluateMany(program, inMemory, calls, options));
+  const others = await Array.fromAsync(engine.evaluateMany(program, elsewhere, calls, options));
+  expect([tables.length, others.length]).toEqual([sets.length, sets.length]);
+  for (const [index, params] of sets.entries()) {
+    const call = { ...options, ...(params && { params }) };
+    const alone = bytesOf(await engine.evaluate(program, panel, call));
+    const same = [tables[index]!, others[index]!, await engine.evaluate(program, elsewhere, call)];
+    expect(
+      same.map((table) => bytesOf(table).equals(alone)),
+      `calls[${index}]`,
+    ).toEqual([true, true, true]);
   }
 }
 
@@ -97,6 +105,7 @@ const optionSets = fc.record(
     from: fc.constantFrom("2016-11-03", "2017-01-01"),
     to: fc.constantFrom("2017-01-31", "2017-06-01"),
     keepInfinite: fc.boolean(),
+    restarts: fc.constantFrom(["2016-12-12", "2017-01-10", "2017-03-01"]),
     blockRows: fc.constantFrom(7, 64, 500),
   },
   { requiredKeys: ["from"] },
@@ -218,7 +227,7 @@ describe("wrong calls", () => {
       "E527 unknown option form of evaluateMany\n  did you mean from?",
     );
     await expect(first([], { params: {} } as EvaluateManyOptions)).rejects.toThrow(
-      "E527 unknown option params of evaluateMany",
+      "E527 many calls at once take no params\n  give each call its own",
     );
   });
 
@@ -227,7 +236,9 @@ describe("wrong calls", () => {
     await expect(first(calls, { select: ["z"] })).rejects.toThrow(/^E506 no factor z/);
     await expect(first(calls, { blockRows: 0 })).rejects.toThrow(/^E516 blocks of 0 rows/);
     await expect(first(calls, { from: "2030-01-01" })).rejects.toThrow(/^E342/);
-    await expect(first(calls, { paramsByTime: "x.csv" } as EvaluateManyOptions)).rejects.toThrow(/^E525/);
+    await expect(first(calls, { paramsByTime: "x.csv" } as EvaluateManyOptions)).rejects.toThrow(
+      "E527 many calls at once take no paramsByTime",
+    );
     const lacking = engine.evaluateMany(program, { ...bars, fields: new Map() }, calls);
     await expect(lacking.next()).rejects.toThrow(/^E350 the panel has no field close/);
   });

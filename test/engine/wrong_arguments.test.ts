@@ -87,13 +87,13 @@ const bar = { time: 2, fields: { close: [1, 2] } };
 const calls: readonly [callee: string, what: string, call: (value: never) => unknown][] = [
   ["compile", "a text of formulas", (text) => compile(text)],
   ["evaluate", "a program", (one) => engine.evaluate(one, panel)],
-  ["evaluate", "a panel", (one) => engine.evaluate(program, one)],
+  ["evaluate", "a panel or a source", (one) => engine.evaluate(program, one)],
   ["stream", "a program", (one) => all(engine.stream(one, panel))],
   ["stream", "a program", (one) => engine.openStream(one, panel)],
   ["stream", "a panel or a source", (one) => all(engine.stream(program, one))],
   ["stream", "a panel or a source", (one) => engine.openStream(program, one)],
   ["evaluateMany", "a program", (one) => all(engine.evaluateMany(one, panel, []))],
-  ["evaluateMany", "a panel", (one) => all(engine.evaluateMany(program, one, []))],
+  ["evaluateMany", "a panel or a source", (one) => all(engine.evaluateMany(program, one, []))],
   ["evaluateMany", "a list of calls", (many) => all(engine.evaluateMany(program, panel, many))],
   ["why", "a program", (one) => engine.why(one, panel, cell)],
   ["why", "a panel or a source", (one) => engine.why(program, one, cell)],
@@ -145,11 +145,11 @@ test.each(calls)("%s takes %s, and nothing else", async (callee, what, call) => 
 });
 
 test.each<[call: string, work: () => unknown, problem: string]>([
-  ["a source", () => engine.evaluate(program, wrong(source)), "evaluate takes a panel, got an object"],
+  ["a source", () => panelSource(wrong(source)), "panelSource takes a panel, got an object"],
   [
     "plain columns",
     () => engine.evaluate(program, wrong({ ...panel, fields: { close: [1, 2] } })),
-    "evaluate takes a panel, got an object",
+    "evaluate takes a panel or a source, got an object",
   ],
   [
     "no fields",

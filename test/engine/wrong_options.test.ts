@@ -1,21 +1,20 @@
 import { isDeepStrictEqual } from "node:util";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import {
-  CLUSTER_EVALUATE_OPTIONS,
   CLUSTER_OPTIONS,
   checkedClusterCall,
   checkedClusterOptions,
+  OWN_CLUSTER_OPTIONS,
   TLS_FILES,
 } from "../../src/cluster/client/options.ts";
 import { COMPILE_OPTIONS } from "../../src/compile.ts";
 import { BLOCK_REQUEST } from "../../src/data/panel/panel_source.ts";
-import { PANEL_SOURCE_OPTIONS } from "../../src/data/source/open_panel_source.ts";
-import { DIFF_OPTIONS } from "../../src/difference/program_difference.ts";
+import { PANEL_SOURCE_OPTIONS } from "../../src/data/source/source_options.ts";
+import { OWN_DIFF_OPTIONS } from "../../src/difference/program_difference.ts";
 import { DIFF_RESULTS_OPTIONS } from "../../src/difference/result_difference.ts";
 import { ENGINE_OPTIONS } from "../../src/engine.ts";
 import { CALL_OPTIONS } from "../../src/evaluation/many/many_calls.ts";
-import { memoryShares, THRESHOLD_OPTIONS } from "../../src/evaluation/memory/thresholds.ts";
-import { EVALUATE_OPTIONS, OPTIONS_BESIDE_PARAMS } from "../../src/evaluation/options.ts";
+import { THRESHOLD_OPTIONS } from "../../src/evaluation/memory/thresholds.ts";
 import { HANG_OPTIONS } from "../../src/execution/watch/hang_watch.ts";
 import {
   compile,
@@ -26,10 +25,11 @@ import {
   panelSource,
   readPanel,
 } from "../../src/index.ts";
-import { OPEN_OPTIONS, PUSH_OPTIONS } from "../../src/live/options.ts";
+import { OWN_OPEN_OPTIONS, PUSH_OPTIONS } from "../../src/live/options.ts";
 import { UPDATE_OPTIONS } from "../../src/live/session/update.ts";
-import { NULLS_OPTIONS } from "../../src/reasons/nulls.ts";
-import { WHY_OPTIONS, WHY_ROWS_OPTIONS } from "../../src/reasons/why.ts";
+import type { Door } from "../../src/options/doors.ts";
+import { optionsAt } from "../../src/options/option_table.ts";
+import { OWN_WHY_OPTIONS, OWN_WHY_ROWS_OPTIONS } from "../../src/reasons/why.ts";
 import type { ArgumentKind } from "../../src/text/argument_kinds.ts";
 import { shownValue } from "../../src/text/argument_kinds.ts";
 import { panelOf } from "../panels.ts";
@@ -38,7 +38,7 @@ import { errorOf, WRONG_VALUES } from "./fixtures/wrong_values.ts";
 
 /**
  * Each option of each call with values of all kinds: JavaScript would take those that are wrong, or fail on them later. What
- * the call says follows from its table of options; what it checks by hand is in `BY_HAND`.
+ * the call says follows from the kinds of its options; those with words of their own are in `WORDS`.
  */
 
 let engine: Engine;
@@ -62,30 +62,40 @@ async function all(batches: AsyncIterable<unknown>): Promise<void> {
   for await (const _ of batches);
 }
 
-type Kinds = Readonly<Record<string, ArgumentKind | null>>;
+type Kinds = Readonly<Record<string, ArgumentKind>>;
 
-/** What a cluster checks before it is asked; the others are those of `evaluate`, which checks them there. */
-const CLUSTER_CALL = Object.fromEntries(
-  Object.entries(CLUSTER_EVALUATE_OPTIONS).filter(
-    ([name, kind]) => kind !== null || !Object.hasOwn(EVALUATE_OPTIONS, name),
-  ),
-);
+/** The options of the table that a door takes, and its own. */
+function at(door: Door, own: Kinds = {}): Kinds {
+  return { ...Object.fromEntries(optionsAt(door).taken.map(({ name, kind }) => [name, kind])), ...own };
+}
+
+/** Whether times are such of the data is found out later. */
+const {
+  from: _from,
+  to: _to,
+  restarts: _restarts,
+  ...CLUSTER_CALL
+} = at("a cluster's evaluate", OWN_CLUSTER_OPTIONS);
 
 /** By callee, as messages call it: its options, a call with them, and what a call needs at least. */
 const CALLS: Readonly<Record<string, readonly [Kinds, (options: object) => unknown, needed?: object]>> = {
   compile: [COMPILE_OPTIONS, (options) => compile("a = close", options)],
-  evaluate: [EVALUATE_OPTIONS, (options) => engine.evaluate(program, panel, options)],
-  stream: [EVALUATE_OPTIONS, (options) => all(engine.stream(program, panel, options))],
-  evaluateMany: [OPTIONS_BESIDE_PARAMS, (options) => all(engine.evaluateMany(program, panel, [{}], options))],
+  evaluate: [at("evaluate"), (options) => engine.evaluate(program, panel, options)],
+  stream: [at("stream"), (options) => all(engine.stream(program, panel, options))],
+  evaluateMany: [at("evaluateMany"), (options) => all(engine.evaluateMany(program, panel, [{}], options))],
   "a call": [CALL_OPTIONS, (options) => all(engine.evaluateMany(program, panel, [options]))],
-  nulls: [NULLS_OPTIONS, (options) => engine.nulls(program, panel, options)],
-  diff: [DIFF_OPTIONS, (options) => engine.diff(program, program, panel, options)],
+  nulls: [at("nulls"), (options) => engine.nulls(program, panel, options)],
+  diff: [at("diff", OWN_DIFF_OPTIONS), (options) => engine.diff(program, program, panel, options)],
   diffResults: [DIFF_RESULTS_OPTIONS, (options) => diffResults(panel, panel, options)],
-  why: [WHY_OPTIONS, (options) => engine.why(program, panel, { ...cell, ...options })],
-  whyRows: [WHY_ROWS_OPTIONS, (options) => engine.whyRows(program, panel, { ...factor, ...options })],
+  why: [at("why", OWN_WHY_OPTIONS), (options) => engine.why(program, panel, { ...cell, ...options })],
+  whyRows: [
+    at("whyRows", OWN_WHY_ROWS_OPTIONS),
+    (options) => engine.whyRows(program, panel, { ...factor, ...options }),
+  ],
   open: [
-    OPEN_OPTIONS,
+    at("open", OWN_OPEN_OPTIONS),
     async (options) => await (await engine.open(program, { symbols: ["A"], ...options })).close(),
+    { symbols: ["A"] },
   ],
   push: [PUSH_OPTIONS, (options) => session.push({ ...bar, time: session.lastTime! + 1n }, options)],
   revise: [PUSH_OPTIONS, (options) => session.revise({ ...bar, time: session.lastTime! }, options)],
@@ -94,7 +104,7 @@ const CALLS: Readonly<Record<string, readonly [Kinds, (options: object) => unkno
   blocks: [BLOCK_REQUEST, (options) => all(panelSource(panel).blocks({ ...request, ...options })), request],
   "Engine.start": [ENGINE_OPTIONS, (options) => Engine.start(options), { threads: 0 }],
   hang: [HANG_OPTIONS, (hang) => Engine.start({ hang, threads: 0 })],
-  memoryThresholds: [THRESHOLD_OPTIONS, (options) => memoryShares(options, {})],
+  memoryThresholds: [THRESHOLD_OPTIONS, (memoryThresholds) => Engine.start({ memoryThresholds, threads: 0 })],
   "Cluster.connect": [CLUSTER_OPTIONS, (options) => checkedClusterOptions({ ...local, ...options }), local],
   tls: [TLS_FILES, (tls) => checkedClusterOptions({ scheduler: "tls://127.0.0.1:1", tls })],
   "a cluster's evaluate": [CLUSTER_CALL, (options) => checkedClusterCall(options)],
@@ -116,7 +126,9 @@ const TAKEN_AT_MOST: Readonly<Record<string, readonly string[]>> = {
   "a list": ["an array", "a Buffer"],
   "a list of texts": ["an array"],
   "a Map of texts": ["a Map"],
-  "a list of times or { sessions, timezone }": ["an array", "an object", "a URL"],
+  "a text or a Date": ["a string", "an empty text", "a Date"],
+  "labels by symbol": ["an object", "a URL"],
+  "a checkpoint": ["a Buffer"],
 };
 
 const BLOCKS = "E516 blocks of % rows\n  give a whole number from 1 to 65536";
@@ -127,7 +139,6 @@ const SHARE = " is %\n  give a share of the memory limit, e.g. 0.8, or 0 for non
 const COST = "E520 not a cost model: *\n  *factorloom bench calibrate*";
 const edgeOf = (name: string) => [`E541 ${name} is *; the times of the data are each a date`, NO_DATE];
 const NO_DATE = "E541 % is not a date (YYYY-MM-DD)\n  write it like the times in the data";
-const textOf = (name: string) => `E528 the ${name} takes a text, got &\n  write it in quotes: "..."`;
 const recordOf = (name: string) => [
   `E528 ${name} takes an object of options, got &`,
   `E527 unknown option * of ${name}`,
@@ -141,10 +152,10 @@ const SECONDS = "give a positive number of seconds";
 const COUNT = "give a positive whole number";
 
 /**
- * The options that are null in the tables: what is said to a value, `%` as it is shown, `&` as it is called, `*` whatever
+ * The options whose kinds have words of their own: what is said to a value, `%` as it is shown, `&` as it is called, `*` whatever
  * stands there; and values that are taken.
  */
-const BY_HAND: Readonly<Record<string, readonly [says: string | readonly string[], ...taken: unknown[]]>> = {
+const WORDS: Readonly<Record<string, readonly [says: string | readonly string[], ...taken: unknown[]]>> = {
   "evaluate.from": [edgeOf("from"), "a Date"],
   "evaluate.to": [edgeOf("to"), "a Date"],
   // A text is read by DuckDB: in one call of all.
@@ -154,29 +165,33 @@ const BY_HAND: Readonly<Record<string, readonly [says: string | readonly string[
   priority: [PRIORITY, 0, -1],
   kernel: [KERNEL],
   tolerance: [TOLERANCE, 0, 1.5],
-  factor: [[textOf("factor"), "E506 no factor "]],
-  symbol: [[textOf("symbol"), "E345 the data have no symbol "]],
-  "why.time": [["E528 the time takes a text or a Date, got &\n  give a time of the data", NO_DATE], "a Date"],
-  symbols: [
+  "open.time": ["E554 time.name is *\n  give the name of a column", null],
+  priorities: [
+    ["E528 the option priorities takes an object, got &", "E554 the priority of zzz is"],
+    null,
+    {},
+    Object.create(null),
+    "a URL",
+  ],
+  memoryLimitBytes: [
+    ["E528 the option memoryLimitBytes takes a number, got &", "E507 a memory limit of % bytes", "E301"],
+    null,
+  ],
+  restarts: [
     [
-      "E528 symbols takes a list, got &\n  give an array: [...]",
-      "E381 symbols[0] is *, not the name",
-      "E552",
+      "E528 the option restarts takes a list of times or { sessions, timezone }, got &",
+      "E527 unknown option zzz of restarts",
+      "E528 the option sessions takes pairs of times of the day in order, got undefined",
+      "E541",
     ],
+    null,
     [],
   ],
-  groups: [
-    ["E528 the option groups takes labels by symbol, got &", "E528 the group column zzz takes labels"],
-    null,
-    ...OBJECTS,
-  ],
-  "open.time": ["E554 time.name is *\n  give the name of a column", null],
   spareSymbols: [inSession("spareSymbols", "a whole number from 0"), 0],
   retainRows: [inSession("retainRows", "a whole number from 0"), 0],
   late: [inSession("late", '"deliver" or "skip"')],
   catchUp: [inSession("catchUp", '"on_demand" or "idle"')],
   budgetMs: [inSession("budgetMs", "a positive number"), 1.5],
-  checkpoint: [["E528 a session takes a checkpoint, got &\n  a checkpoint is what", "E351"], null],
   threads: ["E505 threads must be a whole number from 1 to 256, got %\n  try threads: 2"],
   memoryLimit: [
     [
@@ -220,8 +235,11 @@ function isSaid(template: string, message: string, value: unknown, called: strin
 const options = Object.entries(CALLS).flatMap(([callee, [kinds, call]]) =>
   Object.entries(kinds).map(([option, kind]) => ({ callee, option, kind, call })),
 );
-const ofAKind = options.flatMap(({ kind, ...rest }) => (kind === null ? [] : [{ ...rest, ...kind }]));
-const byHand = options.filter(({ kind }) => kind === null);
+const isOwn = ({ refuse, takesNull }: ArgumentKind) => refuse !== undefined || takesNull === true;
+const hasWords = ({ callee, option, kind }: (typeof options)[number]) =>
+  isOwn(kind) || /priorities|memoryLimitBytes|restarts/.test(option) || `${callee}.${option}` === "open.time";
+const ofAKind = options.flatMap((one) => (hasWords(one) ? [] : [{ ...one, ...one.kind }]));
+const withWords = options.filter(hasWords);
 
 test.each(ofAKind)("$callee takes as $option $what", async ({ option, call, what, fits, remedy }) => {
   const isTaken = (value: unknown, called: string) => TAKEN_AT_MOST[what]!.includes(called) && fits(value);
@@ -234,8 +252,8 @@ test.each(ofAKind)("$callee takes as $option $what", async ({ option, call, what
     });
 });
 
-test.each(byHand)("$callee checks $option by hand", async ({ callee, option, call }) => {
-  const [says, ...taken] = BY_HAND[`${callee}.${option}`] ?? BY_HAND[option]!;
+test.each(withWords)("$callee has words of its own for $option", async ({ callee, option, call }) => {
+  const [says, ...taken] = WORDS[`${callee}.${option}`] ?? WORDS[option]!;
   for (const [value, called] of WRONG_VALUES) {
     if (taken.some((one) => one === called || isDeepStrictEqual(one, value))) continue;
     const error = await errorOf(() => call({ [option]: value }));
@@ -265,8 +283,10 @@ describe.each(Object.keys(CALLS))("%s", (callee) => {
   const [kinds, call, needed] = CALLS[callee]!;
   const names = Object.keys(kinds);
 
-  test("takes null like nothing where its table says the kind", async () => {
-    const none = Object.fromEntries(names.filter((name) => kinds[name]).map((name) => [name, null]));
+  test("takes null like nothing where a kind says no more", async () => {
+    const none = Object.fromEntries(
+      names.filter((name) => !isOwn(kinds[name]!) && !kinds[name]!.isRequired).map((name) => [name, null]),
+    );
     const [usual, found] = [
       await errorOf(() => call({ ...needed })),
       await errorOf(() => call({ ...none, ...needed })),

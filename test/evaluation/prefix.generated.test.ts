@@ -157,6 +157,8 @@ async function byJob(program: Program, panel: Panel): Promise<Table> {
       read: { fields: FIELDS, groups: ["g"] },
       ownGroups: ["h"],
       historyRows: 0,
+      seriesNames: [],
+      isWritten: () => true,
     };
     const ownGroups = new Map([["h", groups.get("h")!]]);
     const fieldNames = [...fields.keys()];
@@ -166,6 +168,7 @@ async function byJob(program: Program, panel: Panel): Promise<Table> {
       fieldNames,
       groupNames: ["g"],
       ownGroups,
+      seriesNames: [],
     });
     const files = [{ path: "f", open: async () => panelSource(panel) }];
     const blocks = state.rows(files, new AbortController().signal);

@@ -5,6 +5,7 @@ import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { Engine } from "../../src/engine.ts";
 import { FormulaError } from "../../src/errors.ts";
 import type { EvaluateOptions } from "../../src/evaluation/options.ts";
+import { RESTARTS } from "../../src/evaluation/options.ts";
 import { RestartFinder } from "../../src/evaluation/restarts.ts";
 import type { Panel } from "../../src/panel.ts";
 import { verify } from "../../src/verify/verify.ts";
@@ -218,5 +219,9 @@ test.each([
   ],
 ] as const)("refuses %j", async (restarts, message) => {
   const time = { name: "date", type: { kind: "date" } as const, values: new BigInt64Array(1) };
-  await expect(RestartFinder.of(time, 1, { restarts: restarts as never })).rejects.toThrow(message);
+  const refused = Promise.try(() => {
+    RESTARTS.fits(restarts);
+    return RestartFinder.of(time, 1, { restarts: restarts as never });
+  });
+  await expect(refused).rejects.toThrow(message);
 });

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { RestartFinder } from "../../src/evaluation/restarts.ts";
 import { Schedule } from "../../src/jobs/clock/schedule.ts";
-import { type CalendarConfig, type Session, sessionsOf } from "../../src/jobs/config/config.ts";
+import type { CalendarConfig, Session } from "../../src/jobs/config/config.ts";
 import { Seeded } from "../support/seeded.ts";
 import { cases, triesAll } from "../support/trials.ts";
 
@@ -124,9 +124,13 @@ async function expectStarts(trial: Trial): Promise<number> {
     return isNew;
   });
   const type = { kind: "timestamp", unit: "us", timezone: "UTC" } as const;
-  const calendar = { sessions, holidays: new Set<string>() };
   const time = { name: "time", type, values: new BigInt64Array(0) };
-  const restarts = sessionsOf({ cron: "* * * * *", timezone: zone, calendar });
+  const text = (minute: number) =>
+    `${String(Math.floor(minute / 60)).padStart(2, "0")}:${String(minute % 60).padStart(2, "0")}`;
+  const restarts = {
+    sessions: sessions.map(({ startMinute, endMinute }) => [text(startMinute), text(endMinute)] as const),
+    timezone: zone,
+  };
   const tracker = (await RestartFinder.of(time, 0, { restarts }))!;
   const times = [...walls.keys()];
   const half = random.below(times.length);

@@ -287,10 +287,8 @@ test("windows end where a session starts if they may not cross it", async () => 
   const lines = ["2024-01-02", "2024-01-03"].flatMap(minutes);
   const header = "time,symbol,close";
   const formulas = "mean = ts_mean(close, 2)\nslow = ema(close, 3)\n";
-  const calendar = "calendar: { sessions: [['09:30', '11:30'], ['13:00', '15:00']] }";
-  using folder = new JobFolder({ formulas, job: "windows: { cross_session: false }" });
-  const config = readFileSync(folder.config, "utf8");
-  writeFileSync(folder.config, config.replace('"* * * * * *"', `"* * * * * *", ${calendar}`));
+  const sessions = "restarts: { sessions: [['09:30', '11:30'], ['13:00', '15:00']] }";
+  using folder = new JobFolder({ formulas, job: sessions });
   // The files end within sessions.
   for (const [from, end] of [
     [0, 2],

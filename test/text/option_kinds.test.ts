@@ -1,6 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { UsageError } from "../../src/errors.ts";
-import { TEXT } from "../../src/text/argument_kinds.ts";
+import { decidedByData, TEXT } from "../../src/text/argument_kinds.ts";
 import { checkedOptions } from "../../src/text/option_kinds.ts";
 
 interface Options {
@@ -8,13 +8,14 @@ interface Options {
   readonly blockRows?: number;
 }
 
+const COUNT = decidedByData("a number", "give one");
 const check = (given: unknown) =>
-  checkedOptions<Options>("evaluate", given as Options, { from: TEXT, blockRows: null });
+  checkedOptions<Options>("evaluate", given as Options, { from: TEXT, blockRows: COUNT });
 
 describe("checkedOptions", () => {
   test("says what to use instead of an option that was removed", () => {
-    const removed = new Map([["till", "give to"]]);
-    const kinds = { from: TEXT, blockRows: null };
+    const removed = new Map([["till", { remedy: "give to" }]]);
+    const kinds = { from: TEXT, blockRows: COUNT };
     const refused = () =>
       checkedOptions<Options>("evaluate", { till: "x" } as Options, kinds, "option", removed);
     expect(refused).toThrow("E527 unknown option till of evaluate\n  give to");

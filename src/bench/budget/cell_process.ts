@@ -1,4 +1,4 @@
-import { FactorloomError } from "../../errors.ts";
+import { FactorloomError, InternalError } from "../../errors.ts";
 import { type CellShape, measureCell } from "./cell.ts";
 import type { CellMessage } from "./measure_apart.ts";
 
@@ -22,8 +22,8 @@ async function outcomeOf(shape: CellShape): Promise<CellMessage> {
     return { kind: "measured", cell };
   } catch (error) {
     if (!(error instanceof FactorloomError))
-      return { kind: "failed", exitCode: 3, code: "E900", problem: String(error), remedy: "" };
-    const { exitCode, code, problem, remedy } = error;
-    return { kind: "failed", exitCode, code, problem, remedy };
+      return { kind: "failed", name: InternalError.name, code: "E900", problem: String(error), remedy: "" };
+    const { name, code, problem, remedy } = error;
+    return { kind: "failed", name, code, problem, remedy };
   }
 }

@@ -1,6 +1,6 @@
 import { fork } from "node:child_process";
 import { fileURLToPath } from "node:url";
-import { EXIT_CODES, InternalError, ResourceError, UsageError } from "../../errors.ts";
+import { InternalError, ResourceError, UsageError } from "../../errors.ts";
 import type { BudgetCell, CellShape } from "./cell.ts";
 
 /** What the process of a cell tells. */
@@ -9,7 +9,8 @@ export type CellMessage =
   | { readonly kind: "measured"; readonly cell: BudgetCell }
   | {
       readonly kind: "failed";
-      readonly exitCode: number;
+      /** Of the error's class. */
+      readonly name: string;
       readonly code: string;
       readonly problem: string;
       readonly remedy: string;
@@ -42,10 +43,10 @@ export function measureApart(shape: CellShape, onShare: (share: number) => void)
   });
 }
 
-function failureOf({ exitCode, code, problem, remedy }: CellMessage & { kind: "failed" }): Error {
-  if (exitCode === EXIT_CODES.resources) return new ResourceError(code, problem, remedy);
-  if (exitCode === EXIT_CODES.input) return new UsageError(code, problem, remedy);
-  return new InternalError(problem);
+function failureOf({ name, code, problem, remedy }: CellMessage & { kind: "failed" }): Error {
+  if (name === InternalError.name) return new InternalError(problem);
+  const Failure = name === ResourceError.name ? ResourceError : UsageError;
+  return new Failure(code, problem, remedy);
 }
 
 function ended({ formulas, lanes }: CellShape, how: string): ResourceError {

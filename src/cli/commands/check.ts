@@ -4,17 +4,15 @@ import { type CompileOptions, compile, compileStrictly, finalDag, type Program }
 import { EXIT_CODES, FormulaError } from "../../errors.ts";
 import { counted } from "../../text/counted.ts";
 import { renderDiagnostic } from "../../text/source.ts";
-import { type CallOptions, compileOptions, pick, sourceOptions } from "../eval/call_options.ts";
-import { addPanelOptions } from "../eval/eval.ts";
-import { commandLineWrong, flagOf } from "../terminal/command_line.ts";
+import { addColumnFlags, type ColumnFlags, compileOptionsOf } from "../opening/columns.ts";
+import { commandLineWrong } from "../terminal/command_line.ts";
 import { failureReport } from "../terminal/failure.ts";
-import { parseColumnNames, readFormulaFile } from "../terminal/formula_file.ts";
+import { readFormulaFile } from "../terminal/formula_file.ts";
 import { unknownCode } from "../terminal/help.ts";
 import { collect } from "../terminal/repeated_options.ts";
 import { print } from "../terminal/terminal.ts";
 
-interface CheckOptions extends Partial<CallOptions> {
-  readonly fields?: string[];
+interface CheckOptions extends ColumnFlags {
   readonly strict?: true;
   readonly deny?: readonly string[];
   readonly allow?: readonly string[];
@@ -25,18 +23,8 @@ export function addCheck(program: Command): void {
   const command = program
     .command("check")
     .description("report every mistake of a formula file; exit code 1 if there is one")
-    .argument("<file>", "formula file")
-    .option("--data <path>", "bars that have the fields, as for eval")
-    .option(
-      "--groups <path|names>",
-      "table with symbol and group columns; without --data the names of group columns, e.g. sector",
-    );
-  addPanelOptions(command)
-    .option(
-      "--fields <names>",
-      "without --data: numeric columns of the panel, e.g. open,close",
-      parseColumnNames,
-    )
+    .argument("<file>", "formula file");
+  addColumnFlags(command, "factorloom check")
     .option("--strict", "also report what is rarely meant: equal or constant factors, mixed units, 0/0 ...")
     .option("--deny <code>", "report this finding of --strict, also without it (may be repeated)", collect)
     .option("--allow <code>", "do not report this finding (may be repeated)", collect)
@@ -48,7 +36,7 @@ async function check(file: string, options: CheckOptions): Promise<void> {
   const { json } = options;
   const isReported = await reportedFindings(options);
   const text = await readFormulaFile(file);
-  const columns = await panelColumns(file, options);
+  const columns = await compileOptionsOf("factorloom check", file, options);
   try {
     const { program, suspicions: all } = isReported
       ? compileStrictly(text, columns)
@@ -65,7 +53,7 @@ async function check(file: string, options: CheckOptions): Promise<void> {
     if (!(error instanceof FormulaError) || !json) throw error;
     const { diagnostics, ...first } = failureReport(error).error;
     print(JSON.stringify({ file, diagnostics, error: first }));
-    process.exitCode = error.exitCode;
+    process.exitCode = EXIT_CODES.input;
   }
 }
 
@@ -92,35 +80,9 @@ async function findingCode(given: string): Promise<string> {
   return code;
 }
 
-/** The columns that formulas may use: those of the data, as `eval` finds them, or those that options name. */
-async function panelColumns(file: string, options: CheckOptions): Promise<CompileOptions> {
-  const { data, groups, fields } = options;
-  if (data === undefined) {
-    refuseWithoutData(options);
-    const names = groups === undefined ? {} : { groups: parseColumnNames(groups) };
-    return { file, ...names, ...pick(options, ["fields", "dialect", "universe"]) };
-  }
-  if (fields !== undefined)
-    throw commandLineWrong("--data has the fields, and --fields names them", "give one of the two");
-  const { openPanelSource } = await import("../../data/source/open_panel_source.ts");
-  const source = await openPanelSource(data, sourceOptions({ ...options, data }));
-  try {
-    return compileOptions(file, source, { ...options, data });
-  } finally {
-    await source.close();
-  }
-}
-
 /** A universe that the file does not define is a field, which `compile` leaves to each call to find in its panel. */
 async function checkUniverse(program: Program, { fields, groups, universe }: CompileOptions): Promise<void> {
   if (fields === undefined || universe === undefined) return;
   const { columnsRead } = await import("../../evaluation/wanted_factors.ts");
   columnsRead(finalDag(program), { fieldNames: fields, groupNames: groups ?? DEFAULT_GROUPS });
-}
-
-function refuseWithoutData(options: CheckOptions): void {
-  for (const name of ["series", "field", "timeColumn", "symbolColumn"] as const) {
-    if (options[name] === undefined) continue;
-    throw commandLineWrong(`${flagOf(name)} says how --data is read, which is not given`, "add --data PATH");
-  }
 }

@@ -1,5 +1,5 @@
 import { hostname } from "node:os";
-import { type Command, InvalidArgumentError, Option } from "commander";
+import { type Command, InvalidArgumentError } from "commander";
 import type { ProbedWorker } from "../../cluster/bridge/bridge.ts";
 import type { ClusterHealth } from "../../cluster/deploy/doctor.ts";
 import type { LocalCluster } from "../../cluster/deploy/local_cluster.ts";
@@ -8,7 +8,16 @@ import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { THREADS_MAX } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { counted } from "../../text/counted.ts";
-import { parseResources, removedOption, type TlsOptions, tlsFiles } from "../eval/cluster_options.ts";
+import { notAnOption } from "../../text/option_kinds.ts";
+import { addClusterEval } from "../eval/cluster_eval.ts";
+import {
+  addConnectionFlags,
+  type ConnectionFlags,
+  PYTHON,
+  parseResources,
+  tlsFiles,
+} from "../eval/cluster_flags.ts";
+import { refuseFlag } from "../opening/option_flags.ts";
 import { type Interruption, interruptionSignal } from "../terminal/interruption.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print, printNote } from "../terminal/terminal.ts";
@@ -24,16 +33,11 @@ interface LocalFlags {
   readonly python?: string;
 }
 
-interface DoctorFlags extends TlsOptions {
+interface DoctorFlags extends ConnectionFlags {
   readonly scheduler: string;
   readonly out?: string;
-  readonly python?: string;
-  readonly node?: string;
   readonly json?: true;
-  readonly store?: string | true;
 }
-
-const PYTHON = "Python that has Dask's distributed (default: FACTORLOOM_PYTHON, else the first that has it)";
 
 export function addCluster(program: Command): void {
   const cluster = program
@@ -58,22 +62,22 @@ export function addCluster(program: Command): void {
     .option("--resources <name=number>", "what each worker has, e.g. GPU=1", parseResources)
     .option("--python <path>", PYTHON)
     .action(runLocal);
-  cluster
+  addClusterEval(cluster);
+  const doctor = cluster
     .command("doctor")
     .description("run a small task on each worker of a cluster, and say what it answers")
     .requiredOption("--scheduler <address>", "of the Dask scheduler, e.g. tcp://host:8786")
     .option(
       "--out <folder>",
       "a folder that exists, for results: try whether client and workers can write there",
-    )
-    .option("--python <path>", PYTHON)
-    .option("--node <path>", "Node on the workers (default: FACTORLOOM_NODE there, else node on their PATH)")
-    .option("--tls-ca <path>", "certificate of who signed the scheduler's, for tls://host:8786")
-    .option("--tls-cert <path>", "certificate that the scheduler knows this client by")
-    .option("--tls-key <path>", "key of that certificate")
-    .option("--json", "print as JSON")
-    .addOption(new Option("--store [folder]").hideHelp())
-    .action(runDoctor);
+    );
+  addConnectionFlags(doctor).option("--json", "print as JSON").action(runDoctor);
+  refuseFlag(
+    doctor,
+    "--store [folder]",
+    "--store no longer exists",
+    "give --out FOLDER, the folder in which workers are to write the result",
+  );
   cluster
     .command("clean", { hidden: true })
     .allowUnknownOption()
@@ -81,7 +85,7 @@ export function addCluster(program: Command): void {
     .action(() => {
       const remedy =
         "a run leaves files in the folder of --out only: run it again to complete them, or delete the folder";
-      throw removedOption("cluster clean", remedy);
+      throw notAnOption("cluster clean no longer exists", remedy);
     });
 }
 
@@ -107,15 +111,13 @@ function localText({ address, dashboard }: LocalCluster, { workers, threads }: L
     `scheduler   ${address}`,
     `dashboard   ${dashboard ?? "none: install bokeh to see it"}`,
     `workers     ${workers}, each with ${counted(threads, "thread")}`,
-    `evaluate    factorloom eval FORMULAS --data BARS --engine dask --scheduler ${address}`,
+    `evaluate    factorloom cluster eval FORMULAS --data BARS --scheduler ${address}`,
     "Ctrl-C ends it",
   ].join("\n");
 }
 
-/** Exit code 2 if there are problems. @throws UsageError E527 for an option of earlier versions. */
+/** Exit code 2 if there are problems. */
 async function runDoctor({ json, ...options }: DoctorFlags): Promise<void> {
-  if (options.store !== undefined)
-    throw removedOption("--store", "give --out FOLDER, the folder in which workers are to write the result");
   const { examineCluster } = await import("../../cluster/deploy/doctor.ts");
   const { scheduler, out, python, node } = options;
   const request = { scheduler, out, python, node, tls: tlsFiles(options), signal: interruptionSignal() };

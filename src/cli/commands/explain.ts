@@ -10,12 +10,14 @@ import {
   printOutputs,
   printTasks,
 } from "../../dag/print.ts";
+import { checkOutputSpares } from "../../files/output_overlap.ts";
+import { replaceFile } from "../../files/pending_file.ts";
 import { runsByReference } from "../../operator/definition.ts";
 import { criticalPath, nodeText } from "../../plan/critical_path.ts";
 import { formPlan } from "../../plan/form.ts";
 import { counted } from "../../text/counted.ts";
-import { parseColumnNames, readFormulaFile } from "../terminal/formula_file.ts";
-import { collect, disabledPasses } from "../terminal/repeated_options.ts";
+import { addColumnFlags, type ColumnFlags, compileOptionsOf } from "../opening/columns.ts";
+import { readFormulaFile } from "../terminal/formula_file.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
 import { parseCountTo } from "../terminal/whole_number.ts";
@@ -23,28 +25,19 @@ import { parseCountTo } from "../terminal/whole_number.ts";
 /** More symbols than any market has. */
 const SYMBOLS_MAX = 10_000_000;
 
-interface ExplainOptions {
-  readonly dialect?: string;
-  readonly fields?: string[];
-  readonly groups?: string[];
-  readonly format: "text" | "dot" | "html";
+interface ExplainOptions extends ColumnFlags {
+  readonly out?: string;
+  readonly format: "text" | "dot" | "html" | "json";
   readonly passes?: true;
-  readonly pass?: string[] | true;
   readonly symbols?: number;
 }
 
 export function addExplain(program: Command): void {
-  program
+  const command = program
     .command("explain")
     .description("show what a formula file is compiled to")
-    .argument("<file>", "formula file")
-    .option(
-      "--dialect <name>",
-      "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
-    )
-    .option("--fields <names>", "numeric columns of the panel, e.g. open,close", parseColumnNames)
-    .option("--groups <names>", "group columns of the panel, e.g. sector", parseColumnNames)
-    .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
+    .argument("<file>", "formula file");
+  addColumnFlags(command, "factorloom explain")
     .addOption(
       new Option("--symbols <n>", "show the memory that a history and a session of n symbols take")
         .argParser(parseCountTo(SYMBOLS_MAX))
@@ -52,31 +45,37 @@ export function addExplain(program: Command): void {
     )
     .addOption(new Option("--passes", "show what each pass does to the graph").conflicts("format"))
     .addOption(
-      new Option("--format <format>", "text, dot for Graphviz, or html: a page to look at")
-        .choices(["text", "dot", "html"])
+      new Option("--format <format>", "text, json, dot for Graphviz, or html: a page to look at")
+        .choices(["text", "json", "dot", "html"])
         .default("text"),
     )
+    .option("--out <path>", "write it to this file instead of stdout")
     .action(explain);
 }
 
-async function explain(
-  file: string,
-  { format, passes, pass, symbols, ...options }: ExplainOptions,
-): Promise<void> {
-  const program = compile(await readFormulaFile(file), {
-    ...options,
-    file,
-    disabledPasses: disabledPasses(pass),
-  });
+async function explain(file: string, options: ExplainOptions): Promise<void> {
+  const { out, data, groups, series } = options as ExplainOptions & Record<string, string | undefined>;
+  if (out !== undefined) await checkOutputSpares("--out", out, [file, data, groups, series]);
+  const text = await readFormulaFile(file);
+  const program = compile(text, await compileOptionsOf("factorloom explain", file, options));
+  const explained = await explanationOf(program, options);
+  if (out === undefined) print(explained);
+  else await replaceFile(out, `${explained}\n`);
+}
+
+async function explanationOf(program: Program, { format, passes, symbols }: ExplainOptions): Promise<string> {
   if (format === "html") {
     // Laying graphs out needs a package that nothing else loads, kernels a hundred modules.
     const { explainPage } = await import("../../pages/explain/explain_page.ts");
-    print(explainPage(program));
-  } else if (symbols !== undefined) {
+    return explainPage(program);
+  }
+  if (symbols !== undefined) {
     const { memoryText } = await import("./explain_memory.ts");
-    print(await memoryText(program, symbols));
-  } else if (format === "dot") print(printDot(finalDag(program)));
-  else print(passes ? passesText(program) : explainText(program));
+    return await memoryText(program, symbols);
+  }
+  if (format === "json") return JSON.stringify(program.graph(), null, 2);
+  if (format === "dot") return printDot(finalDag(program));
+  return passes ? passesText(program) : explainText(program);
 }
 
 /** The graph after the first stage, then what each pass removed and added. */

@@ -1,19 +1,18 @@
 import type { Command } from "commander";
-import { compile } from "../../compile.ts";
 import { UsageError } from "../../errors.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
-import { type CallOptions, compileOptions, pick, sourceOptions, typedParams } from "../eval/call_options.ts";
-import { addData, addRunOptions } from "../eval/eval.ts";
-import { readFormulaFile } from "../terminal/formula_file.ts";
-import { interruptionSignal } from "../terminal/interruption.ts";
+import { addFlags, type Flags } from "../opening/option_flags.ts";
+import { formulasOfFile, withProgram } from "../opening/with_program.ts";
 import { print, terminalWidth } from "../terminal/terminal.ts";
 import { seriesText, whyText } from "./why_text.ts";
 
-interface WhyFileOptions extends CallOptions {
+interface WhyFlags extends Flags {
+  readonly data: string;
   readonly factor: string;
   readonly symbol: string;
   readonly at?: string;
-  readonly keepInf?: true;
+  readonly from?: string;
+  readonly to?: string;
   readonly json?: true;
 }
 
@@ -24,49 +23,38 @@ export function addWhy(program: Command): void {
     .argument("<file>", "formula file")
     .requiredOption("--factor <name>", "factor of the file")
     .requiredOption("--symbol <name>", "symbol of the data")
-    .option("--at <time>", "time of the data, e.g. 2018-02-07");
-  addRunOptions(addData(command))
-    .option("--keep-inf", "take infinities for values, as eval --keep-inf does")
+    .option("--at <time>", "time of the data, e.g. 2018-02-07")
+    .requiredOption("--data <path>", "bars, as for eval");
+  addFlags(command, "factorloom why")
     .option("--json", "print the explanation as JSON, of --from and --to a list of them")
     .action(explainCells);
 }
 
-async function explainCells(file: string, options: WhyFileOptions): Promise<void> {
-  const { at, from, to } = options;
+async function explainCells(file: string, flags: WhyFlags): Promise<void> {
+  const { at, from, to } = flags;
   if ((at === undefined) === (from === undefined && to === undefined))
     throw new UsageError(
       "E567",
       "a cell has one time, a series a range of them",
       "give --at, or --from and --to",
     );
-  const text = await readFormulaFile(file);
-  const found = await explained(file, text, options);
-  if (options.json) print(JSON.stringify(at === undefined ? found : found[0]));
+  const found = await explained(file, flags);
+  if (flags.json) print(JSON.stringify(at === undefined ? found : found[0]));
   else
-    print(
-      at === undefined ? seriesText(found, options, terminalWidth()) : whyText(found[0]!, terminalWidth()),
-    );
+    print(at === undefined ? seriesText(found, flags, terminalWidth()) : whyText(found[0]!, terminalWidth()));
 }
 
-async function explained(file: string, text: string, options: WhyFileOptions): Promise<Explanation[]> {
-  const [{ openPanelSource }, { Engine }] = await Promise.all([
-    import("../../data/source/open_panel_source.ts"),
-    import("../../engine.ts"),
-  ]);
-  const source = await openPanelSource(options.data, sourceOptions(options));
-  try {
-    const program = compile(text, compileOptions(file, source, options));
-    await using engine = await Engine.start(pick(options, ["threads", "memoryLimit"]));
-    const { at } = options;
-    const asked = {
-      ...pick(options, ["factor", "symbol", "paramsByTime"]),
-      params: typedParams(program, options.param ?? {}),
-      keepInfinite: options.keepInf === true,
-      signal: interruptionSignal(),
-    };
-    if (at !== undefined) return [await engine.why(program, source, { ...asked, time: at })];
-    return await engine.whyRows(program, source, { ...asked, ...pick(options, ["from", "to"]) });
-  } finally {
-    await source.close();
-  }
+async function explained(file: string, { factor, symbol, at, ...flags }: WhyFlags): Promise<Explanation[]> {
+  return await withProgram("factorloom why", await formulasOfFile(file), flags, async (opened) => {
+    const { program, source, specs, steps } = opened;
+    const { Engine } = await import("../../engine.ts");
+    await using engine = await Engine.start(specs.engine);
+    const { from: _, to: __, ...call } = opened.callOf(program);
+    const asked = { ...call, factor, symbol };
+    return await steps.run("explain", async () =>
+      at === undefined
+        ? await engine.whyRows(program, source, { ...opened.callOf(program), factor, symbol })
+        : [await engine.why(program, source, { ...asked, time: at })],
+    );
+  });
 }

@@ -1,110 +1,139 @@
-import { type Command, Option } from "commander";
-import { STREAM_FORMATS } from "../../data/write/stream_formats.ts";
-import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
-import { parseByteSize } from "../../text/byte_size.ts";
-import { parseSomeNames } from "../terminal/formula_file.ts";
-import { collect, collectAssignment } from "../terminal/repeated_options.ts";
-import { parseCountTo } from "../terminal/whole_number.ts";
-import { addClusterOptions } from "./cluster_options.ts";
-import { evaluateFile } from "./eval_run.ts";
-import { addRowOptions } from "./row_options.ts";
+import type { Command } from "commander";
+import { onlyOnCluster } from "../../cluster/protocol/errors.ts";
+import { traceNowMs } from "../../execution/trace/trace_events.ts";
+import type { ValueData } from "../../pages/report/report_data.ts";
+import type { NullReport } from "../../reasons/null_report.ts";
+import { addFlags, refuseFlag } from "../opening/option_flags.ts";
+import { withProgram } from "../opening/with_program.ts";
+import type { EvalReport } from "../report/eval_report.ts";
+import type { Statistics } from "../statistics/factor_statistics.ts";
+import { histogramOf } from "../statistics/histogram.ts";
+import { countNulls } from "./count_nulls.ts";
+import { causesByFactor, type EvalResult } from "./eval_summary.ts";
+import { checkOutputs, isFolderName } from "./outputs.ts";
+import { type EvalRun, printResult, withTrace, writeBlocks } from "./result.ts";
+import { addResultFlags, type ResultFlags } from "./result_flags.ts";
+import { checkStreams, formulasOf } from "./standard_streams.ts";
 
-/** Adds the options of an evaluation: bars, dialect, factors, params, times, threads, memory. */
-export function addCallOptions(command: Command): Command {
-  return addOptionsBesideData(addData(command));
-}
+/** Of a histogram on the page about a run. */
+const REPORT_INTERVALS = 32;
 
-export function addData(command: Command): Command {
-  return command.requiredOption(
-    "--data <path>",
-    "bars: .csv, .csv.gz, .parquet, .arrow, or a folder of .parquet or .arrow, with time|date, symbol and fields; eval reads - from stdin",
-  );
-}
+/** Flags of earlier versions, for clusters. */
+const CLUSTER_FLAGS = [
+  "--engine <kind>",
+  "--scheduler <url>",
+  "--scatter",
+  "--slab-rows <count>",
+  "--workers <addresses>",
+  "--resources <name=number>",
+  "--task-timeout <seconds>",
+  "--timeout <seconds>",
+  "--tls-ca <path>",
+  "--tls-cert <path>",
+  "--tls-key <path>",
+  "--python <path>",
+  "--node <path>",
+];
 
-/** The same without `--data`, for commands that may do without bars. */
-export function addOptionsBesideData(command: Command): Command {
-  return addRunOptions(command).option(
-    "--select <names>",
-    "only these factors, e.g. alpha001,alpha002",
-    (text) => parseSomeNames(text, "factor"),
-  );
-}
-
-/** The same for all factors of a file. */
-export function addRunOptions(command: Command): Command {
-  command.option("--groups <path>", "table with symbol and group columns, e.g. sector");
-  return addPanelOptions(command)
-    .option("--param <name=value>", "value of a param (may be repeated)", collectAssignment)
-    .option("--params-by-time <path>", "table with a time column and params: replays history with them")
-    .option("--from <time>", "first time of the output; the history before it still counts")
-    .option("--to <time>", "last time of the output")
-    .option(
-      "--threads <count>",
-      "executor threads (default: one per core, less one from 4 on)",
-      parseCountTo(THREADS_MAX),
-    )
-    .option(
-      "--memory-limit <size>",
-      "memory for columns, e.g. 4GiB (default: 60 % of the machine's)",
-      parseByteSize,
-    );
-}
-
-/** Adds the options that define columns of a panel besides bars and groups, and the dialect of formulas. */
-export function addPanelOptions(command: Command): Command {
-  return command
-    .option("--series <path>", "table with a time column and numbers for all symbols alike, e.g. an index")
-    .option(
-      "--field <name=column>",
-      "a field by another name, e.g. close=px_last (may be repeated)",
-      collectAssignment,
-    )
-    .option("--time-column <name>", "column of times, if it is not called time, date, datetime or timestamp")
-    .option("--symbol-column <name>", "column of symbols, if it is not called symbol")
-    .option(
-      "--universe <name>",
-      "operators across the row see only symbols where this definition or field is not 0",
-    )
-    .option(
-      "--dialect <name>",
-      "dialect of the file: native, alpha101, qlib, gtja191 (default: what it states)",
-    );
+interface EvalFlags extends ResultFlags {
+  readonly causes?: true;
 }
 
 export function addEval(program: Command): void {
   const command = program
     .command("eval")
-    .description("evaluate a formula file over a table of bars; print its last rows and a summary")
-    .argument("[file]", "formula file, - for stdin");
-  addRowOptions(addClusterOptions(addCallOptions(command)))
-    .option("--expr <formula>", "a formula instead of a file, e.g. 'rank(close)' (may be repeated)", collect)
-    .option(
-      "--out <path>",
-      "write the factors to .arrow, .parquet, .csv or .csv.gz; with dask also to a folder/ of Parquet files; - for stdout",
-    )
-    .addOption(new Option("--format <name>", "what --out - writes (default: csv)").choices(STREAM_FORMATS))
-    .option(
-      "--trace <path>",
-      "write what every thread did, when: JSON for ui.perfetto.dev or chrome://tracing",
-    )
-    .option(
-      "--report <path>",
-      "write a page about the run: values, coverage, nulls by cause, time by node, threads (a second pass)",
-    )
-    .option(
-      "--block-rows <count>",
-      "times that are computed together (default: what suits memory)",
-      parseCountTo(BLOCK_ROWS_MAX),
-    )
-    .addOption(
-      new Option("--kernel <kind>", "compiled, or reference: slow, to check the others by")
-        .choices(["compiled", "reference"])
-        .default("compiled"),
-    )
-    .option("--keep-inf", "keep infinities instead of turning them into nulls")
-    .option("--no-pass <name>", "leave a compiler pass out (may be repeated)", collect)
-    .option("--all", "print a line for every factor, not only for those with most nulls")
+    .description("evaluate a formula file (- for stdin) over a table of bars; print rows and a summary")
+    .argument("[file]")
+    .requiredOption("--data <path>", "bars: .csv, .csv.gz, .parquet, .arrow, a folder of these, - for stdin");
+  addFlags(command, "factorloom eval");
+  addResultFlags(command, "write .arrow, .parquet, .csv or .csv.gz; - for stdout")
+    .option("--report <path>", "write a page: values, coverage, causes of nulls, time (a second pass)")
     .option("--causes", "say by which first causes each factor is null (a second pass)")
-    .option("--json", "print the summary as JSON")
     .action(evaluateFile);
+  for (const flags of CLUSTER_FLAGS)
+    refuseFlag(
+      command,
+      flags,
+      `eval takes no ${flags.split(" ")[0]}`,
+      "on a Dask cluster: factorloom cluster eval FORMULAS --data BARS --scheduler ADDRESS",
+    );
+}
+
+/** Evaluates formulas over a table of bars, writes the factors to `--out`, and prints a summary. */
+export async function evaluateFile(file: string | undefined, flags: EvalFlags): Promise<void> {
+  const startMs = traceNowMs();
+  if (flags.out !== undefined && isFolderName(flags.out))
+    throw onlyOnCluster(`--out ${flags.out}, a folder,`);
+  checkStreams(file, flags);
+  const formulas = await formulasOf(file, flags);
+  await checkOutputs(formulas.input, flags);
+  await withProgram("factorloom eval", formulas, flags, async (opened) => {
+    const report =
+      flags.report === undefined ? null : await openReport(opened.specs.call.keepInfinite, startMs);
+    await withTrace("eval", opened, flags, report, startMs, async (run) => {
+      const counts = await evaluate(run);
+      const nulls = flags.causes || report ? await countNulls(opened) : null;
+      if (report) await writeReport(run, report, counts, nulls!);
+      await printResult(run, flags.causes ? { ...counts, nullCauses: causesByFactor(nulls!) } : counts);
+    });
+  });
+}
+
+async function evaluate(run: EvalRun): Promise<EvalResult> {
+  const { opened, trace, report } = run;
+  const { program, source, specs, steps } = opened;
+  const { Engine } = await import("../../engine.ts");
+  const engine = await steps.run("start threads", () =>
+    Engine.start({ ...specs.engine, trace: trace?.sink }),
+  );
+  try {
+    trace?.sampleMemory(engine);
+    return await steps.run("evaluate", async () => {
+      const startMs = traceNowMs();
+      const input = trace?.reading(source) ?? source;
+      const stream = await engine.openStream(program, input, opened.callOf(program));
+      trace?.span("plan and compile kernels", startMs, { kernelMs: stream.evaluation?.kernelMs ?? 0 });
+      report?.notePlan(stream.evaluation);
+      return { wanted: stream.wanted, ...(await writeBlocks(run, stream.wanted, stream.blocks())) };
+    });
+  } finally {
+    await engine.close();
+  }
+}
+
+async function openReport(keepInfinite = false, startMs: number): Promise<EvalReport> {
+  const { EvalReport } = await import("../report/eval_report.ts");
+  return new EvalReport(keepInfinite, startMs);
+}
+
+/** Writes the page about the run. */
+async function writeReport(
+  { opened: { program, source, bars, steps }, flags }: EvalRun,
+  report: EvalReport,
+  result: EvalResult,
+  nulls: NullReport,
+): Promise<void> {
+  await report.write(flags.report!, {
+    program,
+    source,
+    bars,
+    rowCount: result.rowCount,
+    values: new Map([...(result.statistics ?? [])].map(([name, one]) => [name, one && reportValues(one)])),
+    infiniteCounts: result.nonFiniteCounts,
+    nulls,
+    steps: steps.spans,
+  });
+}
+
+function reportValues({ sample, min, max, median, mean, sd }: Statistics): ValueData {
+  const finite = (value: number) => (Number.isFinite(value) ? value : null);
+  return {
+    min,
+    max,
+    median,
+    mean: finite(mean),
+    sd: finite(sd),
+    sampleCount: sample.length,
+    histogram: histogramOf(sample, REPORT_INTERVALS),
+  };
 }

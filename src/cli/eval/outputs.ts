@@ -4,11 +4,16 @@ import { checkOutputSpares } from "../../files/output_overlap.ts";
 import { realPath } from "../../files/real_path.ts";
 import { checkWritable } from "../../files/writing.ts";
 import { STANDARD } from "../terminal/standard_input.ts";
-import type { CallOptions } from "./call_options.ts";
-import { isFolderName } from "./cluster_options.ts";
 
-/** The files that an evaluation writes. */
-interface OutputOptions extends Pick<CallOptions, "data" | "groups" | "series" | "paramsByTime"> {
+/** Whether the path names a folder, whose Parquet files workers of a cluster write. */
+export const isFolderName = (path: string): boolean => path.endsWith("/");
+
+/** The files that an evaluation reads and writes. */
+interface OutputOptions {
+  readonly data: string;
+  readonly groups?: string;
+  readonly series?: string;
+  readonly paramsByTime?: string;
   readonly out?: string;
   readonly trace?: string;
   readonly report?: string;
@@ -23,7 +28,7 @@ export async function checkOutputs(
   file: string | undefined,
   { out, trace, report, data, groups, series, paramsByTime }: OutputOptions,
 ): Promise<void> {
-  const inputs = [file, data, groups, series, paramsByTime];
+  const inputs = [file, data === STANDARD ? undefined : data, groups, series, paramsByTime];
   if (out !== undefined && out !== STANDARD) {
     await checkOutputSpares("--out", out, inputs);
     if (!isFolderName(out)) await checkOutputPath(out);

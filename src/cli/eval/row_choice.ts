@@ -24,10 +24,11 @@ const ROWS_DEFAULT = 5;
  */
 export async function rowChoice(
   { symbols, time }: Pick<PanelSource, "symbols" | "time">,
-  options: RowOptions & { readonly from?: string; readonly to?: string },
+  options: RowOptions,
+  range: Parameters<typeof rowsWithin>[1],
 ): Promise<RowChoice> {
   const lanes = options.symbols?.map((symbol) => laneOf({ symbols }, symbol));
-  const at = options.at === undefined ? null : await timeOf(time, options.at, options);
+  const at = options.at === undefined ? null : await timeOf(time, options.at, range);
   const count = at === null ? Math.max(ROWS_DEFAULT, lanes?.length ?? 0) : SHOWN_ROWS_MAX;
   return {
     edge: options.head === undefined ? "tail" : "head",

@@ -1,5 +1,5 @@
+import { type Formulas, formulasOfFile } from "../opening/with_program.ts";
 import { commandLineWrong } from "../terminal/command_line.ts";
-import { readFormulaFile } from "../terminal/formula_file.ts";
 import { STANDARD } from "../terminal/standard_input.ts";
 
 /** The options that may stand for stdin, stdout or a file of formulas. */
@@ -31,18 +31,10 @@ export function checkStreams(
     throw commandLineWrong("stdout cannot hold the result and --json", "write the result to a file");
 }
 
-/** Formulas and what errors call them. */
-export interface Formulas {
-  readonly name: string;
-  readonly text: string;
-  /** Their file, if they have one. */
-  readonly input?: string;
-}
-
+/** The formulas of a file, of stdin or of the command line. */
 export async function formulasOf(file: string | undefined, { expr }: StreamOptions): Promise<Formulas> {
   if (expr) return { name: "--expr", text: expressionText(expr) };
-  const text = await readFormulaFile(file!);
-  return file === STANDARD ? { name: "stdin", text } : { name: file!, text, input: file! };
+  return await formulasOfFile(file!);
 }
 
 /** `rank(close)` is the factor `expr`, of several `expr1`, `expr2` ...; `a = rank(close)` is itself. */

@@ -5,6 +5,7 @@ import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { Evaluation } from "../../evaluation/evaluation.ts";
 import { replaceFile } from "../../files/pending_file.ts";
+import { writing } from "../../files/writing.ts";
 import { machineMemoryBytes } from "../../limits.ts";
 import { CoverageTally } from "../../pages/report/coverage_tally.ts";
 import { nodeCosts } from "../../pages/report/node_costs.ts";
@@ -71,6 +72,6 @@ export class EvalReport {
         : [],
       timeline: this.record.timeline(),
     });
-    await replaceFile(path, reportPage(data));
+    await writing(path, () => replaceFile(path, reportPage(data)));
   }
 }

@@ -5,6 +5,7 @@ import {
   EXIT_CODES,
   FactorloomError,
   InternalError,
+  ResourceError,
   UsageError,
 } from "../../errors.ts";
 import { visible } from "../../text/visible.ts";
@@ -17,7 +18,8 @@ import { printNote } from "./terminal.ts";
 export function exitCodeOf(error: unknown): number {
   if (error instanceof Interruption) return error.exitCode;
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.input;
-  return error instanceof FactorloomError ? error.exitCode : EXIT_CODES.internal;
+  if (error instanceof ResourceError) return EXIT_CODES.resources;
+  return error instanceof FactorloomError && !isBug(error) ? EXIT_CODES.input : EXIT_CODES.internal;
 }
 
 /** Prints an error to stderr: the message of expected errors, the stack of bugs. */
@@ -64,6 +66,6 @@ export function failureReport(error: unknown): FailureReport {
   return failureReport(new InternalError(problem));
 }
 
-function isBug({ exitCode }: FactorloomError): boolean {
-  return exitCode === EXIT_CODES.internal;
+function isBug(error: FactorloomError): boolean {
+  return error instanceof InternalError;
 }

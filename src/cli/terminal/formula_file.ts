@@ -56,6 +56,6 @@ export function parseColumnNames(text: string): string[] {
   const names = parseNames(text);
   const table = names.find((name) => /\.(csv|tsv|parquet|arrow|feather|ipc)(\.gz)?$/i.test(name));
   if (table === undefined) return names;
-  const remedy = "give names of its columns, e.g. sector; check reads tables together with --data";
+  const remedy = "give names of its columns, e.g. sector; --groups takes the table, together with --data";
   throw commandLineWrong(`${table} is a table, where names of columns are expected`, remedy);
 }

@@ -1,13 +1,8 @@
 import { type Command, InvalidArgumentError, type Option } from "commander";
 
 /** Collects the values of an option that may be repeated. */
-export function collect(value: string, earlier: string[] | true = []): string[] {
-  return [...(earlier === true ? [] : earlier), value];
-}
-
-/** The values of `--no-pass`; Commander sets a negated option without values to true. */
-export function disabledPasses(values: string[] | true | undefined): string[] {
-  return Array.isArray(values) ? values : [];
+export function collect(value: string, earlier: readonly string[] = []): string[] {
+  return [...earlier, value];
 }
 
 /** Collects `name=value` of an option that may be repeated, each name once. */

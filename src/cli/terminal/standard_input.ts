@@ -29,8 +29,12 @@ export async function dataFile(path: string): Promise<DataFile> {
   try {
     const spooled = join(folder, "spooled");
     await pipeline(process.stdin, createWriteStream(spooled), { signal: interruptionSignal() });
-    const named = join(folder, `stdin${await extensionOf(spooled)}`);
-    await rename(spooled, named);
+    const extension = await extensionOf(spooled);
+    const named = join(folder, `stdin${extension ?? ".arrow"}`);
+    if (extension === null) {
+      const { arrowFileOfStream } = await import("../../data/arrow/arrow_stream.ts");
+      await arrowFileOfStream(spooled, named);
+    } else await rename(spooled, named);
     spooledPath = named;
     return { path: named, [Symbol.asyncDispose]: remove };
   } catch (error) {
@@ -39,14 +43,18 @@ export async function dataFile(path: string): Promise<DataFile> {
   }
 }
 
-/** The extension that the first bytes of a file ask for; text is CSV. */
-async function extensionOf(path: string): Promise<string> {
+/** What a message of an Arrow stream begins with. */
+const ARROW_MESSAGE = "\xff\xff\xff\xff";
+
+/** The extension that the first bytes of a file ask for; text is CSV. Null for a stream of Arrow. */
+async function extensionOf(path: string): Promise<string | null> {
   const handle = await open(path);
   try {
     const { buffer, bytesRead } = await handle.read(Buffer.alloc(6), 0, 6, 0);
     const first = buffer.toString("latin1", 0, bytesRead);
     if (first.startsWith("PAR1")) return ".parquet";
     if (first === "ARROW1") return ".arrow";
+    if (first.startsWith(ARROW_MESSAGE)) return null;
     return first.startsWith("\x1f\x8b") ? ".csv.gz" : ".csv";
   } finally {
     await handle.close();

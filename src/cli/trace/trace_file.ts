@@ -43,9 +43,11 @@ export class TraceFile implements EventSink {
   async close(): Promise<void> {
     try {
       await this.#written;
-      await writing(this.#path, () => this.#handle.writeFile(END));
-      await this.#handle.close();
-      await this.#file.commit();
+      await writing(this.#path, async () => {
+        await this.#handle.writeFile(END);
+        await this.#handle.close();
+        await this.#file.commit();
+      });
     } catch (error) {
       await this.#handle.close();
       await this.#file.abort();

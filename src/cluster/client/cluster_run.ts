@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { setTimeout as sleep } from "node:timers/promises";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
-import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
+import type { PanelSourceOptions } from "../../data/source/source_options.ts";
 import { FactorloomError } from "../../errors.ts";
 import { broughtFields } from "../../evaluation/has_row.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";

@@ -1,7 +1,8 @@
 import { accessSync, constants } from "node:fs";
 import { inspect } from "node:util";
-import { EVALUATE_OPTIONS, type EvaluateOptions } from "../../evaluation/options.ts";
-import { checkHang, type HangOptions } from "../../execution/watch/hang_watch.ts";
+import type { EvaluateOptions } from "../../evaluation/options.ts";
+import { HANG, type HangOptions } from "../../execution/watch/hang_watch.ts";
+import { checkedAt } from "../../options/option_table.ts";
 import {
   TEXT as ANY_TEXT,
   type ArgumentKind,
@@ -11,7 +12,7 @@ import {
   PATH,
   SIGNAL,
 } from "../../text/argument_kinds.ts";
-import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
+import { checkedOptions, type OptionKinds, optionsOf, type Refusal } from "../../text/option_kinds.ts";
 import type { ClusterProgress } from "../bridge/bridge.ts";
 import type { ClusterHang } from "../bridge/cluster_hang.ts";
 import type { TlsFiles } from "../bridge/connection.ts";
@@ -63,108 +64,87 @@ export interface ClusterEvaluateOptions extends EvaluateOptions {
   readonly onTasks?: (progress: ClusterProgress) => void;
 }
 
-export const CLUSTER_OPTIONS: OptionKinds<ClusterOptions> = {
-  scheduler: ANY_TEXT,
-  tls: null,
-  python: null,
-  node: null,
-  signal: SIGNAL,
-  timeoutSeconds: null,
-  resources: null,
-  workers: null,
-  taskTimeoutSeconds: null,
-  hang: null,
+const NO_STORE: Refusal = {
+  remedy:
+    "leave it out: a run needs no folder for values between tasks; with --out FOLDER/ workers write the result",
 };
-
-export const CLUSTER_EVALUATE_OPTIONS: OptionKinds<ClusterEvaluateOptions> = {
-  ...EVALUATE_OPTIONS,
-  slabRows: null,
-  trace: FLAG,
-  onTasks: FUNCTION,
+const NO_CUT: Refusal = {
+  remedy:
+    "leave it out: a task evaluates some factors over some rows; --slab-rows (slabRows) sets how many rows",
 };
-
-const NO_STORE =
-  "leave it out: a run needs no folder for values between tasks; with --out FOLDER/ workers write the result";
-const NO_CUT =
-  "leave it out: a task evaluates some factors over some rows; --slab-rows (slabRows) sets how many rows";
 /** Options of earlier versions. */
-export const REMOVED_OPTIONS: ReadonlyMap<string, string> = new Map([
+export const REMOVED_OPTIONS: ReadonlyMap<string, Refusal> = new Map([
   ["store", NO_STORE],
   ["createStore", NO_STORE],
   ["cut", NO_CUT],
   ["shardLanes", NO_CUT],
   [
     "restrictedFactors",
-    "resources and workers of Cluster.connect hold for a whole run: select these factors in a run of their own",
+    {
+      remedy:
+        "resources and workers of Cluster.connect hold for a whole run: select these factors in a run of their own",
+    },
   ],
 ]);
 
 export const TLS_FILES: OptionKinds<TlsFiles> = { ca: PATH, cert: PATH, key: PATH };
 
-/** What an option may be; undefined is always possible. */
-type OptionKind = Pick<ArgumentKind, "fits" | "remedy">;
+/** A kind whose errors show the value. */
+function shown(fits: (given: unknown) => boolean, remedy: string): ArgumentKind {
+  const show = (given: unknown) => inspect(given, { depth: 1, breakLength: Number.POSITIVE_INFINITY });
+  return { what: remedy, fits, remedy, refuse: (name, given) => wrongOption(name, show(given), remedy) };
+}
 
-const TEXT: OptionKind = {
-  fits: (given) => typeof given === "string" && given !== "",
-  remedy: "give a text that is not empty",
+const isText = (given: unknown) => typeof given === "string" && given !== "";
+const TEXT = shown(isText, "give a text that is not empty");
+const SECONDS = shown(
+  (given) => Number.isFinite(given) && (given as number) > 0,
+  "give a positive number of seconds",
+);
+const COUNT = shown(
+  (given) => Number.isSafeInteger(given) && (given as number) > 0,
+  "give a positive whole number",
+);
+
+export const CLUSTER_OPTIONS: OptionKinds<ClusterOptions> = {
+  scheduler: { ...ANY_TEXT, isRequired: true },
+  tls: optionsOf("tls", TLS_FILES),
+  python: TEXT,
+  node: TEXT,
+  signal: SIGNAL,
+  timeoutSeconds: SECONDS,
+  resources: shown(
+    (given) =>
+      isRecord(given) && Object.values(given as object).every((each) => Number.isFinite(each) && each >= 0),
+    "give numbers from 0 by name, e.g. { GPU: 1 }",
+  ),
+  workers: shown(
+    (given) => Array.isArray(given) && given.length > 0 && given.every(isText),
+    'give a list of at least one name, e.g. ["host1"]',
+  ),
+  taskTimeoutSeconds: SECONDS,
+  hang: HANG,
 };
-const SECONDS: OptionKind = {
-  fits: (given) => Number.isFinite(given) && (given as number) > 0,
-  remedy: "give a positive number of seconds",
+
+/** What a call on a cluster has beside the options of a call. */
+export const OWN_CLUSTER_OPTIONS: OptionKinds<Omit<ClusterEvaluateOptions, keyof EvaluateOptions>> = {
+  slabRows: COUNT,
+  trace: FLAG,
+  onTasks: FUNCTION,
 };
-const COUNT: OptionKind = {
-  fits: (given) => Number.isSafeInteger(given) && (given as number) > 0,
-  remedy: "give a positive whole number",
-};
-const NAMES: OptionKind = {
-  fits: (given) => Array.isArray(given) && given.length > 0 && given.every(TEXT.fits),
-  remedy: 'give a list of at least one name, e.g. ["host1"]',
-};
-const AMOUNTS: OptionKind = {
-  fits: (given) =>
-    isRecord(given) && Object.values(given as object).every((each) => Number.isFinite(each) && each >= 0),
-  remedy: "give numbers from 0 by name, e.g. { GPU: 1 }",
-};
+
 /** @throws UsageError E527 for an unknown option, E528 also for what is wrong in `hang` and `tls`, E572 for `hang`, E601 for a wrong address, E632 for `tls`, E638. */
 export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
   const options = checkedOptions("Cluster.connect", given, CLUSTER_OPTIONS, "option", REMOVED_OPTIONS);
   const { scheduler, tls } = options;
   if (!/^(tcp|tls|ws|wss|ucx):\/\/\S+$/.test(scheduler)) throw wrongAddress(scheduler);
-  checkValues(options, {
-    python: TEXT,
-    node: TEXT,
-    timeoutSeconds: SECONDS,
-    taskTimeoutSeconds: SECONDS,
-    workers: NAMES,
-    resources: AMOUNTS,
-  });
-  checkHang(options.hang);
   if (tls !== undefined) checkTls(scheduler, checkedOptions("tls", tls, TLS_FILES));
   return options;
 }
 
-/** @throws UsageError E527 for an unknown option, E528, E638. */
+/** @throws UsageError E527 for an unknown option, E528, E638; as `Engine.evaluate`. */
 export function checkedClusterCall(given: ClusterEvaluateOptions): ClusterEvaluateOptions {
-  const options = checkedOptions(
-    "a cluster's evaluate",
-    given,
-    CLUSTER_EVALUATE_OPTIONS,
-    "option",
-    REMOVED_OPTIONS,
-  );
-  checkValues(options, { slabRows: COUNT });
-  return options;
-}
-
-function checkValues<Options extends object>(
-  options: Options,
-  kinds: Readonly<Partial<Record<keyof Options & string, OptionKind>>>,
-): void {
-  for (const [name, { fits, remedy }] of Object.entries(kinds) as [keyof Options & string, OptionKind][]) {
-    const value: unknown = options[name];
-    if (value === undefined || fits(value)) continue;
-    throw wrongOption(name, inspect(value, { depth: 1, breakLength: Number.POSITIVE_INFINITY }), remedy);
-  }
+  return checkedAt("a cluster's evaluate", given, OWN_CLUSTER_OPTIONS, REMOVED_OPTIONS);
 }
 
 /** @throws UsageError E632 */

@@ -1,6 +1,6 @@
 import { accessSync, constants } from "node:fs";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
-import type { PanelSourceOptions } from "../../data/source/open_panel_source.ts";
+import type { PanelSourceOptions } from "../../data/source/source_options.ts";
 import { InternalError } from "../../errors.ts";
 import { sourceNotShared } from "../protocol/errors.ts";
 import type { JobSource } from "../protocol/protocol.ts";

@@ -18,7 +18,7 @@ export function wrongOption(name: string, value: string, remedy: string): UsageE
 export function noAddress(): UsageError {
   const remedy =
     "give --scheduler tcp://host:8786 or DASK_SCHEDULER_ADDRESS; to try one: factorloom cluster local";
-  return new UsageError("E620", "--engine dask without the address of a scheduler", remedy);
+  return new UsageError("E620", "cluster eval without the address of a scheduler", remedy);
 }
 
 export function noPython(tried: readonly string[]): ResourceError {
@@ -185,16 +185,12 @@ export function sourceNotShared(path: string, reason: string): DataError {
   );
 }
 
-export function notOnCluster(what: string): UsageError {
-  return new UsageError(
-    "E616",
-    `${what} is not possible with --engine dask`,
-    "leave it out, or use --engine local",
-  );
-}
-
 export function onlyOnCluster(option: string): UsageError {
-  return new UsageError("E617", `${option} is for a cluster`, "give --engine dask as well, or leave it out");
+  return new UsageError(
+    "E617",
+    `${option} is for a cluster`,
+    "factorloom cluster eval writes folders; here give a file",
+  );
 }
 
 export function operatorsDiffer(module: string, worker: string): UsageError {

@@ -1,6 +1,5 @@
 import type { ParamValue } from "../../ast/param_value.ts";
-import type { KernelChoice } from "../../evaluation/options.ts";
-import type { Restarts } from "../../evaluation/restarts.ts";
+import type { KernelChoice, Restarts } from "../../evaluation/options.ts";
 import type { TimeType } from "../../panel.ts";
 import type { CostModel } from "../../plan/cost_model.ts";
 import type { PackedProgram } from "./packed_program.ts";

@@ -1,15 +1,17 @@
-import { readdir, readFile, rename, rm, stat, writeFile } from "node:fs/promises";
+import { readdir, readFile, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import { type Database, openDatabase } from "../../data/duckdb/database.ts";
 import { parquetRowCounts } from "../../data/read/parquet_source.ts";
 import { makeFolders } from "../../files/folders.ts";
+import { replaceFile } from "../../files/pending_file.ts";
 import { isSystemError } from "../../files/system_error.ts";
-import { datasetDiffers, datasetInUse, datasetTaken, storeFailed } from "../protocol/errors.ts";
+import { datasetDiffers, datasetInUse, datasetTaken } from "../protocol/errors.ts";
 import type { Cut } from "../protocol/protocol.ts";
 import { COLUMNS_FOLDER } from "./column_file.ts";
 import { PART_NAME } from "./dataset_part.ts";
 import { CLAIM_FILE, checkClaim, FolderClaim } from "./folder_claim.ts";
+import { storing } from "./stored_files.ts";
 
 /** Names the run of a dataset, and how it was cut; readers of datasets skip names that start with `_`. */
 const RUN_FILE = "_factorloom.json";
@@ -42,7 +44,7 @@ export class DatasetFolder {
     path: string,
     { run, token, cut }: { readonly run: string; readonly token: string; readonly cut: Cut },
   ): Promise<DatasetFolder> {
-    return await orStoreFailed(path, async () => {
+    return await storing(path, async () => {
       await makeFolders(path);
       const names = await readdir(path);
       // No claim is written into a folder with other files. That of a client that is gone may just be set aside.
@@ -51,7 +53,7 @@ export class DatasetFolder {
       const claim = await FolderClaim.take(path, token);
       if (claim === null) throw datasetInUse(path);
       try {
-        return new DatasetFolder(path, token, claim, await begin(path, token, { run, cut }));
+        return new DatasetFolder(path, token, claim, await begin(path, { run, cut }));
       } catch (error) {
         await claim.release();
         throw error;
@@ -74,7 +76,7 @@ export class DatasetFolder {
    * @throws ResourceError E626 that names the difference; UsageError E614 if another client has taken the folder.
    */
   async complete(parts: readonly WrittenPart[], signal?: AbortSignal): Promise<void> {
-    await orStoreFailed(this.#path, async () => {
+    await storing(this.#path, async () => {
       checkClaim(this.#path, this.#token);
       const names = await readdir(this.#path);
       const seen = names.filter((name) => !/^[._]/.test(name));
@@ -91,7 +93,10 @@ export class DatasetFolder {
       const rows = parts.reduce((sum, part) => sum + part.rows, 0);
       await rm(join(this.#path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
       await removeUnfinished(this.#path);
-      await write(this.#path, COMPLETE_FILE, this.#token, { run: this.#run, rows, parts });
+      await replaceFile(
+        join(this.#path, COMPLETE_FILE),
+        `${JSON.stringify({ run: this.#run, rows, parts })}\n`,
+      );
     });
   }
 
@@ -122,7 +127,7 @@ interface StoredRecord extends RunRecord {
 const sumOf = ({ run, cut }: RunRecord): number => crc32(JSON.stringify([run, cut]));
 
 /** Prepares a claimed folder for a run; returns what it is to be, as it was begun. */
-async function begin(path: string, token: string, record: RunRecord): Promise<RunRecord> {
+async function begin(path: string, record: RunRecord): Promise<RunRecord> {
   const names = (await readdir(path)).filter((name) => !name.startsWith(CLAIM_FILE));
   const parts = names.filter((name) => PART_NAME.test(name));
   const begun = names.includes(RUN_FILE) ? await readRecord(path) : null;
@@ -134,7 +139,7 @@ async function begin(path: string, token: string, record: RunRecord): Promise<Ru
   await removeUnfinished(path);
   if (isOurs) return begun;
   await rm(join(path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
-  await write(path, RUN_FILE, token, { ...record, sum: sumOf(record) });
+  await replaceFile(join(path, RUN_FILE), `${JSON.stringify({ ...record, sum: sumOf(record) })}\n`);
   return record;
 }
 
@@ -153,23 +158,5 @@ async function readRecord(path: string): Promise<RunRecord | null> {
   } catch (error) {
     if (isSystemError(error)) throw error;
     return null;
-  }
-}
-
-async function write(path: string, name: string, token: string, content: object): Promise<void> {
-  const temporary = join(path, `.${name}.${token}.tmp`);
-  try {
-    await writeFile(temporary, `${JSON.stringify(content)}\n`);
-    await rename(temporary, join(path, name));
-  } finally {
-    await rm(temporary, { force: true });
-  }
-}
-
-async function orStoreFailed<T>(folder: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw isSystemError(error) ? storeFailed(folder, error.message) : error;
   }
 }

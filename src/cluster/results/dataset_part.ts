@@ -1,13 +1,14 @@
 /** The parts of a Parquet dataset, one file per slab. */
-import { closeSync, openSync, readFileSync, readSync, renameSync, writeFileSync } from "node:fs";
+import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { FactorWriter } from "../../data/write/factor_writer.ts";
 import { FactorloomError } from "../../errors.ts";
+import { replaceFile } from "../../files/pending_file.ts";
 import { storeFailed } from "../protocol/errors.ts";
 import type { ClusterJob, OutputCounts } from "../protocol/protocol.ts";
-import { orStoreFailed, removeLeftOver, temporaryName } from "./stored_files.ts";
+import { storing } from "./stored_files.ts";
 
 /** Names of parts, and of the files with their counts. */
 export const PART_NAME = /^\.?part-\d+-.*\.(parquet|json)$/;
@@ -74,7 +75,7 @@ export class DatasetPart {
       nonFinite: ofFactors(writer?.nonFiniteCounts),
       bytes,
     };
-    this.#writeCounts({ ...counts, crc });
+    await this.#writeCounts({ ...counts, crc });
     return counts;
   }
 
@@ -102,18 +103,10 @@ export class DatasetPart {
   }
 
   /** The record, then its CRC-32, which begins with the name of the part. */
-  #writeCounts(record: PartRecord): void {
+  async #writeCounts(record: PartRecord): Promise<void> {
     const text = JSON.stringify(record);
-    const temporary = temporaryName(this.#countsPath);
-    orStoreFailed(this.#countsPath, () => {
-      try {
-        writeFileSync(temporary, `${text}\n${crc32(text, crc32(this.#stem))}\n`, { flag: "wx" });
-        renameSync(temporary, this.#countsPath);
-      } catch (error) {
-        removeLeftOver(temporary);
-        throw error;
-      }
-    });
+    const sum = crc32(text, crc32(this.#stem));
+    await storing(this.#countsPath, () => replaceFile(this.#countsPath, `${text}\n${sum}\n`));
   }
 
   /** Null if the file is missing, changed, or of another part. */

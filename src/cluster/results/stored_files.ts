@@ -8,8 +8,19 @@ export function orStoreFailed<T>(path: string, work: () => T): T {
   try {
     return work();
   } catch (error) {
-    throw isSystemError(error) ? Object.assign(storeFailed(path, error.message), { cause: error }) : error;
+    throw storeError(path, error);
   }
+}
+
+/** The same for work that takes a while. */
+export async function storing<T>(path: string, work: () => Promise<T>): Promise<T> {
+  return await work().catch((error: unknown) => {
+    throw storeError(path, error);
+  });
+}
+
+function storeError(path: string, error: unknown): unknown {
+  return isSystemError(error) ? Object.assign(storeFailed(path, error.message), { cause: error }) : error;
 }
 
 /** Removes an unfinished file, if that is possible. */

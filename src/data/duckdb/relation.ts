@@ -80,21 +80,8 @@ export async function querying<T>(relation: Relation, work: () => Promise<T>): P
   }
 }
 
-/** The same for a query whose results come one by one, until the signal's reason ends it. */
-export async function* queryingEach<T>(
-  relation: Relation,
-  results: AsyncIterable<T>,
-  signal: AbortSignal | undefined,
-): AsyncGenerator<T> {
-  try {
-    yield* results;
-  } catch (error) {
-    signal?.throwIfAborted(); // also for the error of a query that was interrupted
-    throw queryError(relation, error);
-  }
-}
-
-function queryError({ file, format }: Relation, error: unknown): unknown {
+/** The error of a query on a relation. */
+export function queryError({ file, format }: Relation, error: unknown): unknown {
   if (!(error instanceof Error) || Object.getPrototypeOf(error) !== Error.prototype) return error;
   return parserError(file, format, error);
 }

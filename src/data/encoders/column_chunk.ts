@@ -77,12 +77,13 @@ export async function columnChunk(
 }
 
 function statistics({ kind }: TableColumn, nullCount: number, range: Range): ThriftValue {
-  const [least, greatest] = range?.map((value) => plain(kind, value)) ?? [];
-  const isShort = [least, greatest].every(
-    (bytes) => bytes !== undefined && bytes.length <= STATISTIC_BYTES_MAX,
-  );
-  const bounds = isShort ? { 5: binary(greatest!), 6: binary(least!) } : {};
-  return struct({ 3: i64(nullCount), ...bounds });
+  const nulls = { 3: i64(nullCount) };
+  if (range === null) return struct(nulls);
+  // A zero of either sign lies between these.
+  const [least, greatest] = kind === "double" ? [range[0] || -0, range[1] || 0] : range;
+  const bounds = [plain(kind, least), plain(kind, greatest)] as const;
+  if (bounds.some(({ length }) => length > STATISTIC_BYTES_MAX)) return struct(nulls);
+  return struct({ ...nulls, 5: binary(bounds[1]), 6: binary(bounds[0]) });
 }
 
 /** Parquet has no seconds. */

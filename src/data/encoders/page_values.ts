@@ -80,8 +80,7 @@ function packDoubles(
     if (value < least) least = value;
     if (value > greatest) greatest = value;
   }
-  // A zero of either sign lies between these.
-  const range: Range = count === 0 ? null : [least || -0, greatest || 0];
+  const range: Range = count === 0 ? null : [least, greatest];
   return { count, bytes: [bytesOf(packed.subarray(0, count))], range };
 }
 

@@ -1,7 +1,14 @@
 /** A panel that is read in row blocks, so that it may be larger than memory. */
 import { DataError, InternalError } from "../../errors.ts";
 import type { GroupColumn, Panel, TimeColumn } from "../../panel.ts";
-import { type ArgumentKind, checkArgument, hasAll, SIGNAL, TEXTS } from "../../text/argument_kinds.ts";
+import {
+  type ArgumentKind,
+  checkArgument,
+  decidedByData,
+  hasAll,
+  SIGNAL,
+  TEXTS,
+} from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import { checkPanel } from "./check_panel.ts";
 
@@ -137,10 +144,10 @@ const COUNT: ArgumentKind = {
 };
 
 export const BLOCK_REQUEST: OptionKinds<BlockRequest> = {
-  fields: TEXTS,
-  groups: TEXTS,
-  blockRows: COUNT,
-  rows: null,
+  fields: { ...TEXTS, isRequired: true },
+  groups: { ...TEXTS, isRequired: true },
+  blockRows: { ...COUNT, isRequired: true },
+  rows: decidedByData("rows { first, end }", "leave it out to read all rows"),
   signal: SIGNAL,
 };
 
@@ -149,9 +156,7 @@ export function checkingRequests(source: PanelSource): PanelSource {
   const { rowCount } = source;
   const blocks = (given: BlockRequest) => {
     const request = checkedOptions("blocks", given, BLOCK_REQUEST);
-    const { fields, groups, blockRows, rows } = request;
-    for (const [name, value] of Object.entries({ fields, groups, blockRows }))
-      checkArgument(`the option ${name}`, value, BLOCK_REQUEST[name as keyof BlockRequest]!);
+    const { fields, groups, rows } = request;
     requireColumns({ fields, groups }, source);
     if (rows !== undefined && rows !== null) checkArgument("the option rows", rows, rowsWithin(rowCount));
     return source.blocks(request);

@@ -2,7 +2,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { queryRows } from "../duckdb/database.ts";
 import { createLabels, type Labels } from "../duckdb/labels.ts";
-import { changedMeanwhile, queryingEach, type Relation } from "../duckdb/relation.ts";
+import { changedMeanwhile, queryError, type Relation } from "../duckdb/relation.ts";
 import { readingEnded } from "../errors.ts";
 import {
   allocateBlocks,
@@ -50,10 +50,10 @@ export class RelationBlocks {
   }
 
   /**
-   * The blocks, with fields and groups by their names in the file. Rows in the order of time are streamed; others are sorted
+   * The blocks, with fields and groups by the names of their roles. Rows in the order of time are streamed; others are sorted
    * by DuckDB, which spills what does not fit in its memory. A single block takes rows in any order.
    *
-   * @throws UsageError E548 once another reading has begun.
+   * @throws UsageError E548 once another reading has begun; the signal's reason.
    */
   async *read(request: BlockRequest): AsyncGenerator<PanelBlock> {
     const reading = ++this.#readingCount;
@@ -61,7 +61,8 @@ export class RelationBlocks {
     try {
       yield* this.#read(request, isCurrent);
     } catch (error) {
-      throw isCurrent() ? error : readingEnded(this.relation.file);
+      request.signal?.throwIfAborted(); // also for the error of a query that was interrupted
+      throw isCurrent() ? queryError(this.relation, error) : readingEnded(this.relation.file);
     }
   }
 
@@ -180,7 +181,7 @@ export class RelationBlocks {
   }
 }
 
-/** The blocks as a source with the names of the file. Closing it closes the database of the relation. */
+/** The blocks as a source with the names of the roles. Closing it closes the database of the relation. */
 export function relationSource(blocks: RelationBlocks): PanelSource {
   const { relation, layout } = blocks;
   const { times, symbols, roles } = layout;
@@ -192,7 +193,7 @@ export function relationSource(blocks: RelationBlocks): PanelSource {
     fieldNames: roles.fields.map(({ name }) => name),
     groupNames: roles.groups.map(({ name }) => name),
     groupReasons: roles.groupReasons.size === 0 ? undefined : roles.groupReasons,
-    blocks: (request) => queryingEach(relation, blocks.read(request), request.signal),
+    blocks: (request) => blocks.read(request),
     close: async () => {
       await blocks.stop();
       relation.database[Symbol.dispose]();

@@ -3,8 +3,7 @@
  * February depending on the sample, and drop the zeros of the symbol 000001. Cells are read as text or as DOUBLE; times
  * are text until `createTimes` has seen all of them.
  */
-
-import { DataError, InternalError } from "../../errors.ts";
+import { DataError } from "../../errors.ts";
 import { counted } from "../../text/counted.ts";
 import { type Database, queryRows, sqlInputPath } from "../duckdb/database.ts";
 import {
@@ -20,18 +19,16 @@ import { textNumberSql } from "./column_roles.ts";
 import {
   CARRIAGE_RETURN,
   type CsvDialect,
+  checkGzip,
   findLineOfRow,
   findOtherEncoding,
   findOtherLineEnd,
-  hasJoinedDigits,
   readCsvHeader,
 } from "./csv_text.ts";
 import type { InputFiles } from "./input_files.ts";
 
-/** Rows from which the types of columns are guessed; a wrong guess costs a second pass, never a wrong value. */
+/** Rows from which columns of numbers are guessed; a wrong guess costs two more passes, never a wrong value. */
 const HEAD_ROWS = 2048;
-
-type CellType = "VARCHAR" | "DOUBLE";
 
 interface CsvFile {
   readonly database: Database;
@@ -57,40 +54,35 @@ export async function openCsv(
   const dialect = { ...shape, lineEnd };
   const csv = { database, file, format, path, dialect };
   const keys = findKeys(names);
-  const types = await parsingLines(csv, () => guessTypes(csv, names.length, keys));
-  const [joined, load] = await Promise.allSettled([
-    parsing(file, format, () => hasJoinedDigits(path, dialect)),
-    loadRows(csv, types),
+  const guess = await parsingLines(csv, () => guessNumbers(csv, names.length, keys));
+  const [whole, load] = await Promise.allSettled([
+    dialect.gzipped ? parsing(file, format, () => checkGzip(path)) : undefined,
+    loadRows(csv, guess),
   ]);
-  if (joined.status === "rejected") throw joined.reason;
+  if (whole.status === "rejected") throw whole.reason;
   if (load.status === "rejected") throw load.reason;
-  if (joined.value && types.includes("DOUBLE")) await loadAgain(csv, types);
   return {
     database,
     file,
     format,
     keys,
-    columns: names.map((name, index) => describeColumn(name, index, types[index] ?? "VARCHAR")),
+    columns: names.map((name, index) => describeColumn(name, index, load.value[index]!)),
     describeRow: async (rowNumber) =>
       `row ${rowNumber} (line ${await findLineOfRow(path, dialect, rowNumber)})`,
   };
 }
 
-function describeColumn(name: string, index: number, type: CellType): InputColumn {
-  const kind = name === "" ? "ignored" : type === "DOUBLE" ? "number" : "text";
-  return { name, id: columnId(index), kind, typeName: type, time: null };
+function describeColumn(name: string, index: number, isNumber: boolean): InputColumn {
+  const kind = name === "" ? "ignored" : isNumber ? "number" : "text";
+  return { name, id: columnId(index), kind, typeName: isNumber ? "DOUBLE" : "VARCHAR", time: null };
 }
 
-/** All columns of group tables are text, so that the code 0010 keeps its zeros. */
-async function guessTypes(csv: CsvFile, columnCount: number, keys: KeyColumns): Promise<CellType[]> {
-  const types = new Array<CellType>(columnCount).fill("VARCHAR");
-  if (keys.time === null) return types;
-  const head = `(SELECT * FROM ${readCsvSql(csv, types, true)} LIMIT ${HEAD_ROWS})`;
-  const isNumeric = await numericColumns(csv, columnCount, head);
-  return types.map((type, index) => {
-    const isKey = index === keys.time || index === keys.symbol;
-    return isNumeric[index] && !isKey ? "DOUBLE" : type;
-  });
+/** Whether each column may hold numbers. All columns of group tables are text, so that the code 0010 keeps its zeros. */
+async function guessNumbers(csv: CsvFile, columnCount: number, keys: KeyColumns): Promise<boolean[]> {
+  if (keys.time === null) return new Array<boolean>(columnCount).fill(false);
+  const head = `(SELECT * FROM ${readCsvSql(csv, columnCount, true)} LIMIT ${HEAD_ROWS})`;
+  const areNumbers = await numericColumns(csv, columnCount, head);
+  return areNumbers.map((isNumber, index) => isNumber && index !== keys.time && index !== keys.symbol);
 }
 
 /** For each column of text, whether it has cells and all of them are numbers. */
@@ -104,46 +96,49 @@ async function numericColumns(csv: CsvFile, columnCount: number, rows: string): 
 }
 
 /**
- * Loads all rows. Columns of numbers in which a cell is not a number are read again as text (changes `types`); the rule for
+ * Loads all rows; gives the columns of numbers. Those in which a cell is not a number are read again as text; the rule for
  * all formats, in `column_roles.ts`, then decides if that is an error.
  */
-async function loadRows(csv: CsvFile, types: CellType[]): Promise<void> {
-  if (!(await loadTable(csv, types))) await loadAgain(csv, types);
-}
-
-/** Loads all rows again, with types that fit all cells. */
-async function loadAgain(csv: CsvFile, types: CellType[]): Promise<void> {
-  const text = readCsvSql(csv, new Array<CellType>(types.length).fill("VARCHAR"), false);
-  const isNumeric = await readingLines(csv, () => numericColumns(csv, types.length, text));
-  for (let index = 0; index < types.length; index++) if (!isNumeric?.[index]) types[index] = "VARCHAR";
-  if (!(await loadTable(csv, types)))
-    throw new InternalError(`${csv.file}: numbers are not numbers when they are read again`);
-}
-
-/** False if a cell of a column of numbers is not a number. */
-async function loadTable(csv: CsvFile, types: readonly CellType[]): Promise<boolean> {
-  const sql = `CREATE OR REPLACE TEMP TABLE raw AS FROM ${readCsvSql(csv, types, false)}`;
-  return (await readingLines(csv, () => csv.database.connection.run(sql))) !== null;
+async function loadRows(csv: CsvFile, guess: readonly boolean[]): Promise<readonly boolean[]> {
+  const { connection } = csv.database;
+  const rows = readCsvSql(csv, guess.length, false);
+  const cells = guess.map((isNumber, index) => {
+    const id = columnId(index);
+    return isNumber ? `${textNumberSql(id)} AS ${id}` : id;
+  });
+  const misfits = guess.flatMap((isNumber, index) => {
+    const id = columnId(index);
+    return isNumber ? [`(${id} IS NOT NULL AND ${textNumberSql(id)} IS NULL)`] : [];
+  });
+  const misfit = misfits.join(" OR ") || "false";
+  const sql = `CREATE OR REPLACE TEMP TABLE raw AS SELECT ${cells.join(", ")}, ${misfit} AS misfit FROM ${rows}`;
+  await readingLines(csv, () => connection.run(sql));
+  const [row] = await queryRows(csv.database, "SELECT bool_or(misfit) FROM raw");
+  if (row?.[0] !== true) return guess;
+  const numeric = await readingLines(csv, () => numericColumns(csv, guess.length, rows));
+  return await loadRows(
+    csv,
+    guess.map((isNumber, index) => isNumber && numeric[index]!),
+  );
 }
 
 /**
- * Runs a query over all lines; null if a cell of a column of numbers is not a number. Reads faults from DuckDB's messages,
- * because its table of rejected rows repeats a line for each of its cells.
+ * Runs a query over all lines. Reads faults from DuckDB's messages, because its table of rejected rows repeats a line for
+ * each of its cells.
  *
  * @throws DataError E305 for a line that cannot be read.
  */
-async function readingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T | null> {
+async function readingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T> {
   return await parsingLines(csv, async () => {
     try {
       return await work();
     } catch (error) {
-      const fault = error instanceof Error ? /^(.*): CSV Error on Line: (\d+)/.exec(error.message) : null;
-      if (fault === null) throw error;
-      if (fault[1] === "Conversion Error") return null;
+      const line = error instanceof Error ? /CSV Error on Line: (\d+)/.exec(error.message)?.[1] : undefined;
+      if (line === undefined) throw error;
       const { reason, remedy } = describeFault((error as Error).message);
       const other = reason === NOT_UTF8 ? await findOtherEncoding(csv.path, csv.dialect) : null;
       if (other !== null) throw notUtf8(csv.file, other.line, other.encoding);
-      throw malformedRow(csv.file, Number(fault[2]), reason, remedy);
+      throw malformedRow(csv.file, Number(line), reason, remedy);
     }
   });
 }
@@ -203,9 +198,10 @@ function describeFault(message: string): { readonly reason: string; readonly rem
   return { reason: found.fault.reason(found.last), remedy: found.fault.remedy };
 }
 
-function readCsvSql(csv: CsvFile, types: readonly CellType[], ignoresErrors: boolean): string {
+/** All columns as text. */
+function readCsvSql(csv: CsvFile, columnCount: number, ignoresErrors: boolean): string {
   const lineEnd = csv.dialect.lineEnd === CARRIAGE_RETURN ? ", new_line = '\\r'" : "";
-  const columns = types.map((type, index) => `${columnId(index)}: '${type}'`);
+  const columns = Array.from({ length: columnCount }, (_, index) => `${columnId(index)}: 'VARCHAR'`);
   return `read_csv(${sqlInputPath(csv.path)}, auto_detect = false, header = true, columns = {${columns.join(", ")}},
     delim = '${csv.dialect.delimiter}', quote = '"', escape = '"', comment = '', nullstr = '', hive_partitioning = false,
     compression = '${csv.dialect.gzipped ? "gzip" : "none"}', ignore_errors = ${ignoresErrors}${lineEnd})`;

@@ -1,9 +1,8 @@
 /** Opens a user's file, with its side tables, as a source of row blocks. */
 import { machineMemoryBytes } from "../../limits.ts";
 import type { GroupColumn } from "../../panel.ts";
-import { type ArgumentKind, checkArgument, isRecord, PATH } from "../../text/argument_kinds.ts";
-import { checkMemoryLimit } from "../../text/byte_size.ts";
-import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
+import { checkArgument, PATH } from "../../text/argument_kinds.ts";
+import { checkedOptions } from "../../text/option_kinds.ts";
 import { type OpenDatabase, openDatabase } from "../duckdb/database.ts";
 import { querying, type Relation } from "../duckdb/relation.ts";
 import { renamedMissing, renamedTaken } from "../errors.ts";
@@ -18,47 +17,11 @@ import {
 } from "../panel/panel_source.ts";
 import { type ReadingStyle, RelationBlocks, relationSource } from "../panel/relation_blocks.ts";
 import { SeriesBlocks } from "../panel/series_blocks.ts";
+import type { ColumnRoles } from "../read/column_roles.ts";
 import { openRelation } from "../read/open_relation.ts";
 import { readGroupTable } from "../side_tables/group_table.ts";
 import { readSeriesTable } from "../side_tables/series_table.ts";
-
-export interface ReadPanelOptions {
-  /** Path of a table with a symbol column and columns of groups that do not change over time, e.g. `sector`. */
-  readonly groups?: string;
-  /** Path of a table with a time column and numbers that apply to all symbols at that time, e.g. an index's close. */
-  readonly series?: string;
-  /** New names of columns: with `{ close: "px_last" }` the column `px_last` is the field `close`. */
-  readonly rename?: Readonly<Record<string, string>>;
-  /** Name of the time column, if it is not time, date, datetime or timestamp. */
-  readonly timeColumn?: string;
-  /** Name of the symbol column, if it is not symbol. */
-  readonly symbolColumn?: string;
-}
-
-export interface PanelSourceOptions extends ReadPanelOptions {
-  /** Memory of the whole process; a quarter of it is for reading. Default: the machine's, and all cores. */
-  readonly memoryLimitBytes?: number;
-}
-
-const isText = (given: unknown) => typeof given === "string";
-const COLUMN: ArgumentKind = { what: "the name of a column", fits: isText, remedy: "give it as a text" };
-
-export const PANEL_SOURCE_OPTIONS: OptionKinds<PanelSourceOptions> = {
-  groups: PATH,
-  series: PATH,
-  rename: {
-    what: "an object of texts",
-    fits: (given) => isRecord(given) && Object.values(given as object).every(isText),
-    remedy: "write { field: column }",
-  },
-  timeColumn: COLUMN,
-  symbolColumn: COLUMN,
-  memoryLimitBytes: {
-    what: "a number",
-    fits: (given) => typeof given === "number",
-    remedy: "give the bytes, e.g. 4 * 2 ** 30",
-  },
-};
+import { PANEL_SOURCE_OPTIONS, type PanelSourceOptions, type ReadPanelOptions } from "./source_options.ts";
 
 const MEMORY_SHARE = 0.25;
 /** Enough for DuckDB to load and sort any table; tried with 1.5 GB. */
@@ -90,7 +53,6 @@ const THREADS = 2;
 export async function openPanelSource(path: string, options: PanelSourceOptions = {}): Promise<PanelSource> {
   checkArgument("a panel's reading", path, PATH);
   const checked = checkedOptions("a panel's reading", options, PANEL_SOURCE_OPTIONS);
-  if (checked.memoryLimitBytes !== undefined) checkMemoryLimit(checked.memoryLimitBytes);
   return await openSourceAs(path, checked, layOutBars, "whole");
 }
 
@@ -121,41 +83,29 @@ export async function openSourceAs(
       findPanelKeys(path, names, timeColumn, symbolColumn),
     );
     const layout = await querying(relation, () => layOut(relation));
-    const source = relationSource(new RelationBlocks(relation, layout, style));
-    return checkingRequests(await addTables(renamed(source, path, options.rename ?? {}), path, options));
+    const roles = renamed(path, options.rename ?? {}, layout.roles);
+    const source = relationSource(new RelationBlocks(relation, { ...layout, roles }, style));
+    return checkingRequests(await addTables(source, path, options));
   } catch (error) {
     database[Symbol.dispose]();
     throw error;
   }
 }
 
-/** Renames the columns of a file: with `{ close: "px_last" }`, `px_last` becomes `close`. */
-function renamed(source: PanelSource, path: string, rename: Readonly<Record<string, string>>): PanelSource {
-  const { fieldNames, groupNames, groupReasons } = source;
-  const columns = [...new Set([...fieldNames, ...groupNames])];
+/** The roles under the new names of columns: with `{ close: "px_last" }`, `px_last` becomes `close`. */
+function renamed(
+  path: string,
+  rename: Readonly<Record<string, string>>,
+  { fields, groups, groupReasons }: ColumnRoles,
+): ColumnRoles {
+  const columns = [...new Set([...fields, ...groups].map(({ name }) => name))];
   checkRenames(path, rename, columns);
   const newNames = new Map(Object.entries(rename).map(([name, column]) => [column, name]));
   const nameOf = (column: string) => newNames.get(column) ?? column;
-  const columnOf = new Map(columns.map((column) => [nameOf(column), column]));
-  const columnsOf = (names: readonly string[]) => names.map((name) => columnOf.get(name) ?? name);
-  async function* read(request: BlockRequest): AsyncGenerator<PanelBlock> {
-    const inFile = { ...request, fields: columnsOf(request.fields), groups: columnsOf(request.groups) };
-    for await (const block of source.blocks(inFile)) {
-      const groups = [...block.groups.values()].map((group): [string, GroupColumn] => {
-        const name = nameOf(group.name);
-        return [name, { ...group, name }];
-      });
-      const fields = [...block.fields].map(([column, values]) => [nameOf(column), values] as const);
-      yield { ...block, fields: new Map(fields), groups: new Map(groups) };
-    }
-  }
   return {
-    ...source,
-    fieldNames: fieldNames.map(nameOf),
-    groupNames: groupNames.map(nameOf),
-    groupReasons:
-      groupReasons && new Map([...groupReasons].map(([column, reason]) => [nameOf(column), reason])),
-    blocks: read,
+    fields: fields.map((role) => ({ ...role, name: nameOf(role.name) })),
+    groups: groups.map((role) => ({ ...role, name: nameOf(role.name) })),
+    groupReasons: new Map([...groupReasons].map(([column, reason]) => [nameOf(column), reason])),
   };
 }
 

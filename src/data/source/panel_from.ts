@@ -10,12 +10,8 @@ import { type KeyFinder, parsing, type Relation } from "../duckdb/relation.ts";
 import { noRows } from "../errors.ts";
 import { collectPanel } from "../panel/panel_source.ts";
 import { ARROW_FORMAT, openBatches } from "../read/arrow_source.ts";
-import {
-  layOutBars,
-  openSourceAs,
-  PANEL_SOURCE_OPTIONS,
-  type PanelSourceOptions,
-} from "./open_panel_source.ts";
+import { layOutBars, openSourceAs } from "./open_panel_source.ts";
+import { PANEL_SOURCE_OPTIONS, type PanelSourceOptions } from "./source_options.ts";
 
 /** One object for each time and symbol. */
 export type BarRows = readonly Readonly<Record<string, unknown>>[];

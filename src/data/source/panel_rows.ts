@@ -3,7 +3,8 @@ import { openDatabase } from "../duckdb/database.ts";
 import type { Relation } from "../duckdb/relation.ts";
 import { layOutKnownPanel, type PanelShape } from "../panel/panel_layout.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
-import { openSourceAs, type PanelSourceOptions } from "./open_panel_source.ts";
+import { openSourceAs } from "./open_panel_source.ts";
+import type { PanelSourceOptions } from "./source_options.ts";
 
 export type { PanelShape } from "../panel/panel_layout.ts";
 

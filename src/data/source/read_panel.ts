@@ -1,9 +1,8 @@
 /** Reads a user's file into a panel in memory. */
 import type { Panel } from "../../panel.ts";
 import { collectPanel } from "../panel/panel_source.ts";
-import { openPanelSource, type ReadPanelOptions } from "./open_panel_source.ts";
-
-export type { ReadPanelOptions } from "./open_panel_source.ts";
+import { openPanelSource } from "./open_panel_source.ts";
+import type { ReadPanelOptions } from "./source_options.ts";
 
 /**
  * Reads a long table (one line per time and symbol, in any order) into a dense panel `[rows x lanes]`, as

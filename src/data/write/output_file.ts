@@ -98,6 +98,7 @@ export class OutputFile {
   /** Starts to write the gathered batches once those before are written. */
   async #encodeGathered(): Promise<void> {
     const gathered = this.#gathered.splice(0);
+    if (gathered.length === 0) return;
     await this.#written;
     const parts = this.#encoder!.encode(gathered.map(({ batch }) => batch));
     this.#written = this.#append(parts).then(() => {

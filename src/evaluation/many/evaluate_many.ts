@@ -15,7 +15,6 @@ import type { WantedFactors } from "../wanted_factors.ts";
 import { KeptBlocks } from "./kept_blocks.ts";
 import {
   type CallOfMany,
-  checkedManyOptions,
   type EvaluateManyOptions,
   mergedCall,
   type PreparedCalls,
@@ -56,9 +55,8 @@ export class ManyEvaluation {
     program: Program,
     source: PanelSource,
     calls: readonly CallOfMany[],
-    given: EvaluateManyOptions,
+    options: EvaluateManyOptions,
   ): Promise<ManyEvaluation> {
-    const options = checkedManyOptions(calls, given);
     const order = host.pool.nextCall(options.priority);
     const prepared = await prepareCalls(registry, program, source, order, calls, options);
     return new ManyEvaluation(host, registry, program, source, prepared, options);

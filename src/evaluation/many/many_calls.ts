@@ -6,10 +6,10 @@ import type { RowRange } from "../../data/panel/panel_source.ts";
 import { UsageError } from "../../errors.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { CallOrder } from "../../schedule/call_order.ts";
-import { type ArgumentKind, checkArgument, RECORD } from "../../text/argument_kinds.ts";
+import { type ArgumentKind, RECORD } from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import type { OrderedCall } from "../factor_stream.ts";
-import { checkOptions, type EvaluateOptions, OPTIONS_BESIDE_PARAMS } from "../options.ts";
+import type { EvaluateOptions } from "../options.ts";
 import type { InputShape } from "../prepared_call.ts";
 import { RestartFinder } from "../restarts.ts";
 import { rowRange } from "../row_range.ts";
@@ -21,7 +21,7 @@ export type CallOfMany = Pick<EvaluateOptions, "params">;
 /** Options shared by all calls of `Engine.evaluateMany`. */
 export type EvaluateManyOptions = Omit<EvaluateOptions, "params" | "paramsByTime">;
 
-const CALLS: ArgumentKind = {
+export const CALLS: ArgumentKind = {
   what: "a list of calls",
   fits: Array.isArray,
   remedy: "write [{ params: { ... } }, ...]",
@@ -43,13 +43,6 @@ export interface PreparedCalls {
   readonly instances: readonly PreparedInstance[];
 }
 
-/** The options, if they are such. @throws UsageError E525, E527, E528; E528 for calls that are no list. */
-export function checkedManyOptions(calls: unknown, options: EvaluateManyOptions): EvaluateManyOptions {
-  checkArgument("evaluateMany", calls, CALLS);
-  if ((options as EvaluateOptions | null)?.paramsByTime !== undefined) throw paramsByTimeRefused();
-  return checkedOptions("evaluateMany", options, OPTIONS_BESIDE_PARAMS);
-}
-
 /**
  * @throws UsageError for wrong options, and for wrong params with their call; DataError if the input lacks a column or
  *   a row of the range.
@@ -62,7 +55,6 @@ export async function prepareCalls(
   calls: readonly CallOfMany[],
   options: EvaluateManyOptions,
 ): Promise<PreparedCalls> {
-  checkOptions(options);
   options.signal?.throwIfAborted();
   checkSelect(program, options.select);
   const range = await rowRange(input.time, options);
@@ -108,7 +100,6 @@ export function mergedCall(
     restarts,
     order,
     params: instance!.params,
-    sets: new Int32Array(range.end),
     setsUsed: [COMMON_SET],
     wanted: { factors, dag, prunedTaskCount: 0 },
     read: columnsRead(dag, input),
@@ -117,12 +108,4 @@ export function mergedCall(
 
 function ofCall(index: number, cause: UsageError): UsageError {
   return new UsageError(cause.code, `calls[${index}]: ${cause.problem}`, cause.remedy, { cause });
-}
-
-function paramsByTimeRefused(): UsageError {
-  return new UsageError(
-    "E525",
-    "many calls at once take no paramsByTime",
-    "give each call its params, or evaluate the table of params by itself",
-  );
 }

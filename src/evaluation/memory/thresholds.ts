@@ -1,5 +1,5 @@
 import { UsageError } from "../../errors.ts";
-import { shownValue } from "../../text/argument_kinds.ts";
+import { type ArgumentKind, shownValue } from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 
 /**
@@ -30,11 +30,18 @@ export interface MemoryThresholds {
 
 export type MemoryShares = { readonly [Name in keyof MemoryThresholds]-?: number };
 
+const SHARE: ArgumentKind = {
+  what: "a share of the memory limit",
+  fits: (given) => typeof given === "number" && given >= 0 && given < Number.POSITIVE_INFINITY,
+  remedy: "give a share of the memory limit, e.g. 0.8, or 0 for none",
+  refuse: (name, given) => shareWrong(`memoryThresholds.${name}`, shownValue(given)),
+};
+
 export const THRESHOLD_OPTIONS: OptionKinds<MemoryThresholds> = {
-  target: null,
-  spill: null,
-  pause: null,
-  refuse: null,
+  target: SHARE,
+  spill: SHARE,
+  pause: SHARE,
+  refuse: SHARE,
 };
 
 const DEFAULTS: MemoryShares = { target: 0.6, spill: 0.7, pause: 0.8, refuse: 0 };
@@ -47,9 +54,10 @@ export function memoryShares(
   const chosen = checkedOptions("memoryThresholds", given, THRESHOLD_OPTIONS);
   const shareOf = (name: keyof MemoryThresholds) => {
     const variable = `FACTORLOOM_MEMORY_${name.toUpperCase()}`;
-    if (chosen[name] !== undefined) return checked(`memoryThresholds.${name}`, chosen[name]);
-    const text = environment[variable]?.trim();
-    return text ? checked(variable, Number(text), text) : DEFAULTS[name];
+    const text = chosen[name] === undefined ? environment[variable]?.trim() : undefined;
+    const share = text ? Number(text) : (chosen[name] ?? DEFAULTS[name]);
+    if (!SHARE.fits(share)) throw shareWrong(variable, text!);
+    return share;
   };
   return {
     target: shareOf("target"),
@@ -59,11 +67,6 @@ export function memoryShares(
   };
 }
 
-function checked(name: string, share: number, text = shownValue(share)): number {
-  if (typeof share === "number" && share >= 0 && share < Number.POSITIVE_INFINITY) return share;
-  throw new UsageError(
-    "E573",
-    `${name} is ${text}`,
-    "give a share of the memory limit, e.g. 0.8, or 0 for none",
-  );
+function shareWrong(name: string, text: string): UsageError {
+  return new UsageError("E573", `${name} is ${text}`, SHARE.remedy);
 }

@@ -1,6 +1,6 @@
 import { UsageError } from "../../errors.ts";
-import { FLAG, FUNCTION, shownValue } from "../../text/argument_kinds.ts";
-import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
+import { type ArgumentKind, FLAG, FUNCTION, shownValue } from "../../text/argument_kinds.ts";
+import { type OptionKinds, optionsOf } from "../../text/option_kinds.ts";
 
 /** A thread that stamps the parts that it runs. */
 export interface StampedThread {
@@ -45,16 +45,24 @@ const TIMES_ESTIMATE = 50;
 export const LIMIT_MS_DEFAULT = 10_000;
 const INTERVAL_MS_MAX = 1000;
 
-export const HANG_OPTIONS: OptionKinds<HangOptions> = { limitMs: null, replaces: FLAG, onHang: FUNCTION };
+export const HANG_OPTIONS: OptionKinds<HangOptions> = {
+  limitMs: {
+    what: "a positive number of ms",
+    fits: (given) => typeof given === "number" && given > 0,
+    remedy: "give a positive number of ms, or hang: false",
+    refuse: (_, given) =>
+      new UsageError(
+        "E572",
+        `hang.limitMs is ${shownValue(given)}`,
+        "give a positive number of ms, or hang: false",
+      ),
+  },
+  replaces: FLAG,
+  onHang: FUNCTION,
+};
 
-/** @throws UsageError E527, E528, E572. */
-export function checkHang(hang: Pick<HangOptions, "limitMs"> | false | undefined): void {
-  if (hang === false || hang === undefined) return;
-  const { limitMs } = checkedOptions("hang", hang, HANG_OPTIONS);
-  if (limitMs === undefined || (typeof limitMs === "number" && limitMs > 0)) return;
-  const remedy = "give a positive number of ms, or hang: false";
-  throw new UsageError("E572", `hang.limitMs is ${shownValue(limitMs)}`, remedy);
-}
+const WATCHED = optionsOf("hang", HANG_OPTIONS);
+export const HANG: ArgumentKind = { ...WATCHED, fits: (given) => given === false || WATCHED.fits(given) };
 
 type Described = Pick<HangingPart, "operators" | "estimatedMs">;
 

@@ -1,22 +1,16 @@
 /** A configuration of jobs with defaults filled in. */
-import type { ParamValue } from "../../ast/param_value.ts";
-import type { Sessions } from "../../evaluation/restarts.ts";
+import type { ReadPanelOptions } from "../../data/source/source_options.ts";
+
+import type { HangOptions } from "../../execution/watch/hang_watch.ts";
+import type { JobSpecs } from "./read_options.ts";
 
 export type OverlapPolicy = "skip" | "queue" | "cancel";
 export type MissedPolicy = "run_once" | "skip" | "run_all";
 /** On a file that must not be used, the run fails or skips the file. */
 export type BadInputPolicy = "fail" | "skip";
 
-/** Names of columns that differ from the defaults. */
-export interface ColumnNames {
-  readonly timeColumn?: string;
-  readonly symbolColumn?: string;
-  /** New names of columns: `{ close: "px_last" }`. */
-  readonly rename?: Readonly<Record<string, string>>;
-}
-
 /** How the rows of a source are read. */
-export interface RowReading extends ColumnNames {
+export interface RowReading extends Omit<ReadPanelOptions, "groups"> {
   /** The memory limit of the engine, of which a part is for reading. */
   readonly memoryLimitBytes?: number;
 }
@@ -58,16 +52,6 @@ export interface ScheduleConfig {
   readonly calendar: CalendarConfig;
 }
 
-/** The sessions of a calendar as an option of a call. */
-export function sessionsOf({ calendar: { sessions }, timezone }: ScheduleConfig): Sessions {
-  const text = (minute: number) =>
-    [Math.floor(minute / 60), minute % 60].map((part) => String(part).padStart(2, "0")).join(":");
-  return {
-    sessions: sessions.map(({ startMinute, endMinute }) => [text(startMinute), text(endMinute)]),
-    timezone,
-  };
-}
-
 export interface RetryConfig {
   readonly count: number;
   /** Wait before the first retry; doubles with each retry. */
@@ -76,16 +60,14 @@ export interface RetryConfig {
 
 export interface JobConfig {
   readonly name: string;
-  readonly formulas: { readonly files: readonly string[]; readonly dialect?: string };
+  readonly formulas: { readonly files: readonly string[] };
+  readonly program: JobSpecs["program"];
+  /** Its series are read with each file; groups are joined for all symbols of the job. */
   readonly source: FileSource | QuerySource;
-  /** Path of a table with symbol and group columns. */
   readonly groups?: string;
   readonly sink: SinkConfig;
   readonly schedule: ScheduleConfig;
-  readonly params: Readonly<Record<string, ParamValue>>;
-  readonly select?: readonly string[];
-  /** Whether windows reach back over the start of a session. */
-  readonly crossSession: boolean;
+  readonly call: JobSpecs["call"];
   readonly overlap: OverlapPolicy;
   readonly missed: MissedPolicy;
   readonly badInput: BadInputPolicy;
@@ -101,5 +83,9 @@ export interface RunConfig {
   readonly metricsPort: number | null;
   /** Folder of the journals. */
   readonly journal: string;
-  readonly engine: { readonly threads?: number; readonly memoryLimitBytes?: number };
+  readonly engine: {
+    readonly threads?: number;
+    readonly memoryLimitBytes?: number;
+    readonly hang?: HangOptions | false;
+  };
 }

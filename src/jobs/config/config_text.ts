@@ -1,7 +1,7 @@
 /** A YAML text as values that know their position, so that every mistake is reported with its line and column. */
 import { isMap, isScalar, isSeq, type Node, type Pair, parseDocument, type YAMLMap } from "yaml";
 import type { Diagnostic } from "../../errors.ts";
-import { EXIT_CODES, FactorloomError } from "../../errors.ts";
+import { FactorloomError } from "../../errors.ts";
 import { renderDiagnostics, Source } from "../../text/source.ts";
 import { suggestion } from "../../text/suggest.ts";
 
@@ -9,7 +9,6 @@ const MISTAKE = "E530";
 
 /** The configuration is wrong; `diagnostics` lists every mistake, `problem` and `remedy` are the first. */
 export class ConfigError extends FactorloomError {
-  override readonly exitCode = EXIT_CODES.input;
   readonly diagnostics: readonly Diagnostic[];
 
   constructor(diagnostics: readonly Diagnostic[]) {

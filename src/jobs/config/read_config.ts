@@ -1,12 +1,14 @@
 /** Reads a file of jobs and reports every mistake in it at once. */
 import { readFile } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
+import { THREADS } from "../../evaluation/options.ts";
+import type { HangOptions } from "../../execution/watch/hang_watch.ts";
 import { realPath } from "../../files/real_path.ts";
-import { THREADS_MAX } from "../../limits.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
 import { type JobConfig, LOG_LEVELS, type RunConfig, type SinkConfig } from "./config.ts";
 import { type ConfigNode, ConfigReport, parseConfig } from "./config_text.ts";
+import { parseDuration } from "./duration.ts";
 import { readsOwnOutput } from "./own_output.ts";
 import { readJob } from "./read_job.ts";
 
@@ -83,12 +85,28 @@ function isWhole(sink: SinkConfig): boolean {
 }
 
 function readEngine(node: ConfigNode): RunConfig["engine"] {
-  const { threads, memoryLimit } = node.fields(["threads", "memoryLimit"]);
-  const count = threads?.integer(1, THREADS_MAX);
+  const { threads, memoryLimit, hang } = node.fields(["threads", "memoryLimit", "hang"]);
+  const count = threads?.integer(THREADS.min, THREADS.max);
   const bytes = memoryLimit && readSize(memoryLimit);
+  const watched = hang && readHang(hang);
   return {
     ...(count === undefined ? {} : { threads: count }),
     ...(bytes === undefined ? {} : { memoryLimitBytes: bytes }),
+    ...(watched === undefined ? {} : { hang: watched }),
+  };
+}
+
+/** `{ limit: 10s, replaces: true }`, or false. */
+function readHang(node: ConfigNode): HangOptions | false | undefined {
+  if (!node.isMap)
+    return node.boolean() ? node.wrong("true says no limit", "write false, or { limit: 10s }") : false;
+  const { limit, replaces } = node.fields(["limit", "replaces"]);
+  const text = limit?.text();
+  const limitMs = text === undefined ? undefined : parseDuration(text);
+  if (text !== undefined && !limitMs) limit?.wrong(`${text} is not a duration`, "write e.g. 10s or 5m");
+  return {
+    ...(limitMs === undefined ? {} : { limitMs }),
+    ...(replaces === undefined ? {} : { replaces: replaces.boolean() }),
   };
 }
 

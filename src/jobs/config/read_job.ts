@@ -1,12 +1,9 @@
 /** Reads one job of the configuration. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { DIALECTS } from "../../../grammar/dialects.ts";
-import type { ParamValue } from "../../ast/param_value.ts";
 import { isTimezone } from "../../data/time/date_value.ts";
 import type {
   CalendarConfig,
-  ColumnNames,
   FileSource,
   JobConfig,
   QuerySource,
@@ -18,22 +15,22 @@ import type {
 import type { ConfigNode } from "./config_text.ts";
 import { cronMistake } from "./cron.ts";
 import { parseDuration } from "./duration.ts";
+import { keysOf, readSpecs, texts } from "./read_options.ts";
 
+/** Keys of a job beside those of the table of options. */
 const JOB_KEYS = [
   "name",
   "formulas",
   "source",
-  "groups",
   "sink",
   "schedule",
-  "params",
-  "select",
-  "windows",
   "overlap",
   "retries",
   "missed",
   "bad_input",
 ] as const;
+/** Of earlier versions. */
+const WINDOWS = "windows";
 const REQUIRED = ["name", "formulas", "source", "sink", "schedule"] as const;
 const RETRIES_MAX = 100;
 /** Names of jobs are names of folders. */
@@ -42,31 +39,34 @@ const DAY = /^\d{4}-\d{2}-\d{2}$/;
 
 /** Reads a job. A value that is wrong is reported and replaced by a default. */
 export async function readJob(node: ConfigNode, folder: string): Promise<JobConfig> {
-  const keys = node.fields(JOB_KEYS, REQUIRED);
-  const groups = keys.groups?.text();
-  const select = keys.select && texts(keys.select);
-  const windows = keys.windows?.fields(["cross_session"]);
-  const job: JobConfig = {
-    name: readName(keys.name),
-    formulas: readFormulas(keys.formulas, folder),
-    source: readSource(keys.source, folder),
-    ...(groups === undefined ? {} : { groups: resolve(folder, groups) }),
-    sink: readSink(keys.sink, folder),
-    schedule: await readSchedule(keys.schedule, folder),
-    params: readParams(keys.params),
-    ...(select === undefined ? {} : { select }),
-    crossSession: windows?.cross_session?.boolean() ?? true,
-    overlap: keys.overlap?.oneOf(["skip", "queue", "cancel"]) ?? "skip",
-    missed: keys.missed?.oneOf(["run_once", "skip", "run_all"]) ?? "run_once",
-    badInput: keys.bad_input?.oneOf(["fail", "skip"]) ?? "fail",
-    retries: readRetries(keys.retries),
+  const keys: Partial<Record<string, ConfigNode>> = node.fields(
+    [...JOB_KEYS, ...keysOf(""), WINDOWS],
+    REQUIRED,
+  );
+  const formulas = keys["formulas"]?.isMap
+    ? keys["formulas"].fields(["files", ...keysOf("formulas")], ["files"])
+    : { files: keys["formulas"] };
+  const source = keys["source"]?.fields([...SOURCE_KEYS, ...keysOf("source")]) ?? {};
+  const specs = readSpecs({ "": keys, formulas, source }, folder);
+  const { groups, ...names } = specs.source;
+  keys[WINDOWS]?.wrong(
+    "windows is no key any more",
+    'write restarts: { sessions: [["09:30", "16:00"]], timezone: America/New_York }, or leave it out',
+  );
+  return {
+    name: readName(keys["name"]),
+    formulas: { files: formulas.files ? files(formulas.files, folder) : [] },
+    program: specs.program,
+    source: { ...readSource(keys["source"], source, folder), ...names },
+    ...(groups === undefined ? {} : { groups }),
+    call: specs.call,
+    sink: readSink(keys["sink"], folder),
+    schedule: await readSchedule(keys["schedule"], folder),
+    overlap: keys["overlap"]?.oneOf(["skip", "queue", "cancel"]) ?? "skip",
+    missed: keys["missed"]?.oneOf(["run_once", "skip", "run_all"]) ?? "run_once",
+    badInput: keys["bad_input"]?.oneOf(["fail", "skip"]) ?? "fail",
+    retries: readRetries(keys["retries"]),
   };
-  if (!job.crossSession && job.schedule.calendar.sessions.length === 0)
-    keys.windows?.wrong(
-      "windows that end with a session need its start",
-      "add schedule.calendar.sessions, e.g. [['09:30', '16:00']]",
-    );
-  return job;
 }
 
 function readName(node: ConfigNode | undefined): string {
@@ -76,55 +76,26 @@ function readName(node: ConfigNode | undefined): string {
   return name ?? "";
 }
 
-function readFormulas(node: ConfigNode | undefined, folder: string): JobConfig["formulas"] {
-  if (node === undefined) return { files: [] };
-  if (!node.isMap) return { files: files(node, folder) };
-  const keys = node.fields(["files", "dialect"], ["files"]);
-  const dialect = keys.dialect?.oneOf(Object.keys(DIALECTS));
-  return {
-    files: keys.files ? files(keys.files, folder) : [],
-    ...(dialect === undefined ? {} : { dialect }),
-  };
-}
-
 function files(node: ConfigNode, folder: string): string[] {
   return texts(node).map((file) => resolve(folder, file));
 }
 
-/** A text, or a list of texts. */
-function texts(node: ConfigNode): string[] {
-  const nodes = node.isList ? node.list() : [node];
-  if (nodes.length === 0) node.wrong("an empty list", "name at least one");
-  return nodes.map((item) => item.text()).filter((text) => text !== undefined);
-}
+const SOURCE_KEYS = ["folder", "files", "duckdb"] as const;
 
-function readSource(node: ConfigNode | undefined, folder: string): FileSource | QuerySource {
-  const keys = node?.fields(["folder", "files", "duckdb", "time_column", "symbol_column", "fields"]) ?? {};
-  const given = [keys.folder, keys.files, keys.duckdb].filter((kind) => kind !== undefined);
+function readSource(
+  node: ConfigNode | undefined,
+  keys: Partial<Record<(typeof SOURCE_KEYS)[number], ConfigNode>>,
+  folder: string,
+): FileSource | QuerySource {
+  const given = SOURCE_KEYS.filter((kind) => keys[kind] !== undefined);
   if (node?.isMap && given.length !== 1)
     node.wrong("a source is one of folder, files, duckdb", "give exactly one of them");
-  const names = columnNames(keys.time_column, keys.symbol_column, keys.fields);
   if (keys.duckdb) {
     const { database, query } = keys.duckdb.fields(["database", "query"], ["database", "query"]);
-    return {
-      kind: "duckdb",
-      database: pathOf(database, folder),
-      query: query?.text() ?? "",
-      ...names,
-    };
+    return { kind: "duckdb", database: pathOf(database, folder), query: query?.text() ?? "" };
   }
-  if (keys.files) return { kind: "files", pattern: pathOf(keys.files, folder), ...names };
-  return { kind: "files", folder: pathOf(keys.folder, folder), ...names };
-}
-
-function columnNames(time?: ConfigNode, symbol?: ConfigNode, fields?: ConfigNode): ColumnNames {
-  const [timeColumn, symbolColumn] = [time?.text(), symbol?.text()];
-  const renamed = fields?.entries().map(([name, column]) => [name, column.text() ?? ""] as const);
-  return {
-    ...(timeColumn === undefined ? {} : { timeColumn }),
-    ...(symbolColumn === undefined ? {} : { symbolColumn }),
-    ...(renamed === undefined ? {} : { rename: Object.fromEntries(renamed) }),
-  };
+  if (keys.files) return { kind: "files", pattern: pathOf(keys.files, folder) };
+  return { kind: "files", folder: pathOf(keys.folder, folder) };
 }
 
 function readSink(node: ConfigNode | undefined, folder: string): SinkConfig {
@@ -211,11 +182,6 @@ function isDay(text: string): boolean {
 function dayOf(node: ConfigNode, text: string | undefined): string {
   if (text !== undefined && !isDay(text)) node.wrong(`${text} is not a day`, "write 2024-12-25");
   return text ?? "";
-}
-
-function readParams(node: ConfigNode | undefined): Record<string, ParamValue> {
-  const values = node?.entries().map(([name, value]) => [name, value.scalar() ?? 0] as const) ?? [];
-  return Object.fromEntries(values);
 }
 
 function readRetries(node: ConfigNode | undefined): RetryConfig {

@@ -61,8 +61,9 @@ export async function openInput(
   names: RowReading,
   open: OpenDatabase = openDatabase,
 ): Promise<PanelSource> {
-  const { timeColumn, symbolColumn, rename } = names;
-  const plain = rename === undefined ? await readPlainCsv(path, timeColumn, symbolColumn) : null;
+  const { timeColumn, symbolColumn, rename, series } = names;
+  const isPlain = rename === undefined && series === undefined;
+  const plain = isPlain ? await readPlainCsv(path, timeColumn, symbolColumn) : null;
   if (plain !== null) return panelSource(plain);
   return await openSourceAs(path, names, layOutPanel, "whole", open);
 }

@@ -1,7 +1,8 @@
 /** Rows of a DuckDB query as files: each run writes the new rows to a file, which is then read like any other. */
-import { readdir, rename, rm } from "node:fs/promises";
+import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type QueryRowsOptions, writeQueryRows } from "../../data/job_tables/database_file.ts";
+import { pendingFile } from "../../files/pending_file.ts";
 import type { JobConfig, QuerySource } from "../config/config.ts";
 import { inputGone, rowsMisplaced, type TakenRows } from "../errors.ts";
 import { makeDurableFolder, syncFile, syncFolder } from "../journal/durable.ts";
@@ -35,23 +36,22 @@ export async function takeQueryRows(
   // Rows that were taken but not evaluated may have been corrected: take them again.
   for (const path of await listQueryFiles(folder)) if (!known.has(path)) await rm(path);
   const name = `rows-${String(earlier.length + 1).padStart(8, "0")}.parquet`;
-  const temporary = join(folder, `.${name}.tmp`);
-  await rm(temporary, { force: true });
+  const path = join(folder, name);
+  const { temporaryPath, commit } = await pendingFile(path);
   const { database, query, timeColumn, symbolColumn } = source;
   const {
     rowCount,
     incompleteRowCount: incompleteRows,
     ...changes
-  } = await writeQueryRows(database, query, temporary, {
+  } = await writeQueryRows(database, query, temporaryPath, {
     timeColumn,
     symbolColumn,
     earlier,
     ...options,
   });
   if (rowCount === 0) return { paths: earlier, incompleteRows, ...changes };
-  const path = join(folder, name);
-  await syncFile(temporary);
-  await rename(temporary, path);
+  await syncFile(temporaryPath);
+  await commit();
   await syncFolder(folder);
   return { paths: [...earlier, path], incompleteRows, ...changes };
 }

@@ -1,9 +1,9 @@
 /** Files that survive a loss of power: written, synced, renamed, their folder synced. */
-import { open, rename } from "node:fs/promises";
+import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { makeFolders } from "../../files/folders.ts";
+import { replaceFile } from "../../files/pending_file.ts";
 import { isSystemError } from "../../files/system_error.ts";
-import { writeFully } from "../../files/write_fully.ts";
 import { storageFails } from "../errors.ts";
 
 /** Flushes the content of a file to the disk. */
@@ -30,13 +30,7 @@ export async function makeDurableFolder(path: string): Promise<void> {
 
 /** Writes a file atomically and durably. */
 export async function writeDurably(path: string, parts: readonly Uint8Array[]): Promise<void> {
-  const temporary = `${path}.tmp`;
-  {
-    await using handle = await open(temporary, "w");
-    await writeFully(handle, parts);
-    await handle.sync();
-  }
-  await rename(temporary, path);
+  await replaceFile(path, ...parts);
   await syncFolder(dirname(path));
 }
 

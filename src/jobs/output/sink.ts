@@ -61,9 +61,11 @@ export class JobSink {
   }
 
   /** @throws UsageError E533 if the sink needs dates and the rows have none. */
-  stage(sequence: number, columns: OutputColumns): StagedResults {
+  stage(sequence: number, columns: OutputColumns, isWritten: (time: bigint) => boolean): StagedResults {
     const pathsOf = this.#pathsOf(String(sequence).padStart(8, "0"), columns.time.type);
-    return new StagedResults(this.#folder, this.#job.sink.kind, columns, pathsOf);
+    const { sink, call } = this.#job;
+    const keepInfinite = call.keepInfinite === true;
+    return new StagedResults(this.#folder, sink.kind, columns, { pathsOf, isWritten, keepInfinite });
   }
 
   /** The paths of the results of a row, by its time. */

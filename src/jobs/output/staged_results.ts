@@ -13,6 +13,13 @@ import type { OutputPaths, StagedOutput } from "../journal/records.ts";
 /** Two days: clocks that go back just after midnight return to the day before. */
 const OPEN_MAX = 2;
 
+/** What of the results goes where. */
+export interface ResultRules {
+  readonly pathsOf: (time: bigint) => OutputPaths;
+  readonly isWritten: (time: bigint) => boolean;
+  readonly keepInfinite: boolean;
+}
+
 /** The results of the current batch: one file for each target, opened as rows come. */
 export class StagedResults {
   /** Complete files. */
@@ -21,36 +28,35 @@ export class StagedResults {
   readonly #folder: string;
   readonly #kind: SinkConfig["kind"];
   readonly #columns: OutputColumns;
-  readonly #pathsOf: (time: bigint) => OutputPaths;
+  readonly #rules: ResultRules;
   /** By target, oldest first. */
   readonly #open = new Map<string, { readonly paths: OutputPaths; readonly writer: FactorWriter }>();
 
-  constructor(
-    folder: string,
-    kind: SinkConfig["kind"],
-    columns: OutputColumns,
-    pathsOf: (time: bigint) => OutputPaths,
-  ) {
+  constructor(folder: string, kind: SinkConfig["kind"], columns: OutputColumns, rules: ResultRules) {
     this.#folder = folder;
     this.#kind = kind;
     this.#columns = columns;
-    this.#pathsOf = pathsOf;
+    this.#rules = rules;
   }
 
   async append(block: FactorBlock): Promise<void> {
-    for (const isPresent of block.present) this.rows += isPresent;
+    const targetOf = (row: number) => {
+      const time = block.times[row]!;
+      return row < block.rowCount && this.#rules.isWritten(time) ? this.#rules.pathsOf(time) : null;
+    };
     for (let row = 0; row < block.rowCount; ) {
-      const paths = this.#pathsOf(block.times[row]!);
+      const paths = targetOf(row);
       let end = row + 1;
-      while (end < block.rowCount && this.#pathsOf(block.times[end]!).target === paths.target) end += 1;
-      const writer = await this.#writerOf(paths);
-      await writer.append(rowsOf(block, row, end, this.#columns.symbols.length));
+      while (end < block.rowCount && targetOf(end)?.target === paths?.target) end += 1;
+      if (paths !== null) await this.#write(paths, rowsOf(block, row, end, this.#columns.symbols.length));
       row = end;
     }
   }
 
   /** Completes all files and flushes them to the disk. */
   async finish(): Promise<void> {
+    // A table notes the position of the journal with the rows of each batch, and be they none.
+    if (this.#kind === "duckdb" && this.#open.size === 0) await this.#writerOf(this.#rules.pathsOf(0n));
     while (this.#open.size > 0) await this.#closeFirst();
     for (const folder of new Set(this.outputs.map(({ staged }) => dirname(join(this.#folder, staged)))))
       await syncFolder(folder);
@@ -62,14 +68,20 @@ export class StagedResults {
     this.#open.clear();
   }
 
+  async #write(paths: OutputPaths, rows: FactorBlock): Promise<void> {
+    for (const isPresent of rows.present) this.rows += isPresent;
+    await (await this.#writerOf(paths)).append(rows);
+  }
+
   async #writerOf(paths: OutputPaths): Promise<FactorWriter> {
     const open = this.#open.get(paths.target);
     if (open) return open.writer;
     if (this.#open.size === OPEN_MAX) await this.#closeFirst();
     const path = join(this.#folder, paths.staged);
     await makeDurableFolder(dirname(path));
+    const { keepInfinite } = this.#rules;
     const format = this.#kind === "arrow" ? "arrow" : "parquet";
-    const writer = await openFactorWriter(path, this.#columns, {}, format);
+    const writer = await openFactorWriter(path, this.#columns, { keepInfinite }, format);
     this.#open.set(paths.target, { paths, writer });
     return writer;
   }

@@ -305,11 +305,10 @@ export class JobRunner {
       return { goodCount: 0, failure };
     }
     const open = await this.#openState(run);
-    const staged = this.#sink.stage(history.sequence + 1, {
-      time: history.begin!.time,
-      symbols: open.state.symbols,
-      factors: open.program.factors,
-    });
+    const { symbols } = open.state;
+    const { factors, isWritten } = open.program;
+    const columns = { time: history.begin!.time, symbols, factors };
+    const staged = this.#sink.stage(history.sequence + 1, columns, isWritten);
     open.sequence = null;
     try {
       const { evaluated, saved, failure, goodCount } = await evaluateBatch(inputs, {

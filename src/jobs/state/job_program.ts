@@ -2,17 +2,20 @@
 import { hash } from "node:crypto";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
+import { pathToFileURL } from "node:url";
 import { compile, type EvaluableProgram, type Program, withOperators } from "../../compile.ts";
-import { describeTimeType } from "../../data/time/time_text.ts";
+import { readSeriesTable } from "../../data/side_tables/series_table.ts";
 import { broughtFields } from "../../evaluation/has_row.ts";
 import { joinPrograms } from "../../evaluation/joined_programs.ts";
 import type { EvaluateOptions } from "../../evaluation/options.ts";
 import { prepareCall } from "../../evaluation/prepared_call.ts";
+import { timeOf } from "../../evaluation/row_range.ts";
+import { loadOperators } from "../../operator/load_operators.ts";
 import { moduleDigest } from "../../operator/operator_digest.ts";
-import type { TimeType } from "../../panel.ts";
+import type { TimeColumn, TimeType } from "../../panel.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
-import { type JobConfig, sessionsOf } from "../config/config.ts";
-import { factorTwice, jobChanged, noSessionTimes, nothingSelected } from "../errors.ts";
+import type { JobConfig } from "../config/config.ts";
+import { factorTwice, jobChanged, nothingSelected } from "../errors.ts";
 import type { FileColumns } from "../input/new_inputs.ts";
 import type { QueryOptions } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
@@ -25,6 +28,10 @@ export interface JobProgram {
   readonly options: EvaluateOptions;
   /** Factors of the output, in the order of the files. */
   readonly factors: readonly string[];
+  /** Fields with one value for all symbols. */
+  readonly seriesNames: readonly string[];
+  /** Whether the results of a time are written: `from` and `to` of the job. */
+  readonly isWritten: (time: bigint) => boolean;
   /** Columns that files must have. */
   readonly read: FileColumns;
   /** Groups of the job's table of groups that formulas read. */
@@ -39,8 +46,9 @@ const LANGUAGE = new URL(`../../compile${import.meta.url.slice(-3)}`, import.met
 
 export type FormulaTexts = ReadonlyMap<string, string>;
 
-/** @throws UsageError E508 if a file is missing. */
-export async function readFormulas({ formulas }: JobConfig): Promise<FormulaTexts> {
+/** The texts of the formula files. @throws UsageError E508 if a file is missing, E510 for modules without operators. */
+export async function readFormulas({ formulas, program }: JobConfig): Promise<FormulaTexts> {
+  await loadOperators(program.operators ?? []);
   const texts = formulas.files.map(async (file) => {
     const text = await readFile(file, "utf8").catch(() => {
       throw noSuchFile(`${file}: no such file`, "give the path of a formula file");
@@ -56,18 +64,29 @@ export function settingsOf(
   texts: FormulaTexts,
   engineDigest: string,
 ): Readonly<Record<string, string>> {
-  const { formulas, source, groups, sink, params, select, crossSession, schedule } = job;
-  const { timeColumn, symbolColumn, rename } = source;
+  const { program, source, groups, sink, schedule } = job;
+  const { params = {}, paramsByTime, select, from, to, restarts, keepInfinite = false } = job.call;
+  const { timeColumn, symbolColumn, rename, series } = source;
+  const { dialect, universe, operators = [] } = program;
   const query = source.kind === "duckdb" ? source.query : null;
-  const sessions = crossSession ? null : [schedule.calendar.sessions, schedule.timezone];
   const dates = sink.kind === "parquet" ? schedule.timezone : null;
   const settings: Record<string, unknown> = {
-    formulas: [[...texts.values()], formulas.dialect ?? null],
+    formulas: [[...texts.values()], dialect ?? null, universe ?? null],
+    operators: operators.map((path) => moduleDigest(pathToFileURL(path).href)),
     params: Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1)),
     select: select ?? null,
-    source: [timeColumn ?? null, symbolColumn ?? null, rename ?? null, groups === undefined, query],
-    windows: sessions,
-    sink: [sink, dates],
+    "params by time": paramsByTime === undefined,
+    times: [from ?? null, to ?? null],
+    restarts: restarts ?? null,
+    source: [
+      timeColumn ?? null,
+      symbolColumn ?? null,
+      rename ?? null,
+      groups === undefined,
+      series === undefined,
+      query,
+    ],
+    sink: [sink, dates, keepInfinite],
     [CODE]: [engineDigest, moduleDigest(LANGUAGE)],
   };
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digestOf(value)]));
@@ -93,8 +112,8 @@ function digestOf(value: unknown): string {
  * Compiles each formula file by itself, so that diagnostics name the file, and joins them: what several files compute is
  * computed once. A param of the job has its value in every file that declares it.
  *
- * @throws FormulaError, DataError E350, UsageError for params, selected names, and factors that two files define; UsageError
- *   E539 if sessions need times of day.
+ * @throws FormulaError, DataError E350, UsageError for params, selected names, and factors that two files define; as
+ *   `loadOperators`.
  */
 export async function compileJob(
   job: JobConfig,
@@ -102,24 +121,27 @@ export async function compileJob(
   columns: InputColumns,
 ): Promise<JobProgram> {
   const { fieldNames: fields, groupNames, time } = columns;
-  const { dialect } = job.formulas;
+  const operators = await loadOperators(job.program.operators ?? []);
   const ownGroups = [...(await readJobGroups(job, columns, [])).keys()];
   const groups = [...groupNames, ...ownGroups];
   const programs = [...texts].map(([file, text]) => {
-    return compile(text, { file, fields, groups, ...(dialect === undefined ? {} : { dialect }) });
+    return compile(text, { file, fields, groups, ...job.program, operators });
   });
   checkNames(job, programs);
-  const options = callOptions(job, time.type);
+  const { from, to, ...options } = job.call;
   const parts = programs.map((program) => ({ program, called: basename(program.file) }));
   const program = joinPrograms(parts, options);
   const times = { ...time, values: new BigInt64Array(0) };
-  const shape = { time: times, isOpenEnded: true, fieldNames: fields, groupNames: groups };
+  const seriesNames = await seriesNamesOf(job, times);
+  const shape = { time: times, isOpenEnded: true, fieldNames: fields, groupNames: groups, seriesNames };
   const { wanted, read } = await prepareCall(withOperators(program.operators), program, shape, options);
   const factors = wanted.factors.map(({ name }) => name);
   const lookbacks = program.factors.filter(({ name }) => factors.includes(name));
   return {
     program,
     options,
+    seriesNames,
+    isWritten: await writtenTimes(job.call, time.type),
     factors,
     read: {
       fields: broughtFields(read.fields),
@@ -146,16 +168,23 @@ export function queryOptions(
   };
 }
 
-function callOptions(
-  { name, params, select, crossSession, schedule }: JobConfig,
+/** Names of the series that every file gets, which depend on no file. */
+async function seriesNamesOf({ source, name }: JobConfig, time: TimeColumn): Promise<string[]> {
+  const { series, timeColumn, symbolColumn } = source;
+  if (series === undefined) return [];
+  const shape = { time, fieldNames: [], groupNames: [] };
+  const columns = await readSeriesTable(series, shape, `the input of job ${name}`, timeColumn, symbolColumn);
+  return columns.map(([column]) => column);
+}
+
+/** Whether the results of a time are written. @throws UsageError E541. */
+async function writtenTimes(
+  { from, to }: EvaluateOptions,
   type: TimeType,
-): EvaluateOptions {
-  if (!crossSession && type.kind !== "timestamp") throw noSessionTimes(name, describeTimeType(type));
-  return {
-    params,
-    ...(select && { select }),
-    ...(!crossSession && { restarts: sessionsOf(schedule) }),
-  };
+): Promise<(time: bigint) => boolean> {
+  const first = from === undefined ? null : await timeOf(from, type, "from");
+  const last = to === undefined ? null : await timeOf(to, type, "to");
+  return (time) => (first === null || time >= first) && (last === null || time <= last);
 }
 
 function checkNames(job: JobConfig, programs: readonly Program[]): void {
@@ -167,9 +196,9 @@ function checkNames(job: JobConfig, programs: readonly Program[]): void {
       fileOf.set(name, file);
     }
   }
-  for (const name of job.select ?? [])
+  for (const name of job.call.select ?? [])
     if (!fileOf.has(name)) throw nothingSelected(job.name, `the factor ${name}`);
-  for (const name of Object.keys(job.params)) {
+  for (const name of Object.keys(job.call.params ?? {})) {
     if (!programs.some(({ params }) => params.has(name)))
       throw nothingSelected(job.name, `the param ${name}`);
   }

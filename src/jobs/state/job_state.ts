@@ -45,7 +45,9 @@ export class JobState {
     const { prepared, universeIsNewer, begin, universe } = store.history;
     const { fieldNames, groupNames, time } = begin!;
     const ownGroups = groupsOf(universe!);
-    const lanes = { symbols: universe!.symbols, time, fieldNames, groupNames, ownGroups };
+    const { symbols } = universe!;
+    const { seriesNames } = program;
+    const lanes = { symbols, time, fieldNames, groupNames, ownGroups, seriesNames };
     const state = await JobState.open(host, program, lanes);
     if (prepared === null) return state;
     try {

@@ -21,6 +21,8 @@ export interface LaneSourceSpec {
   readonly groupNames: readonly string[];
   /** Groups of the job's table of groups, one code per lane. */
   readonly ownGroups: ReadonlyMap<string, GroupColumn>;
+  /** Fields with one value for all symbols. */
+  readonly seriesNames: readonly string[];
 }
 
 export class LaneSource implements PanelSource {
@@ -29,6 +31,7 @@ export class LaneSource implements PanelSource {
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
   readonly time: TimeColumn;
+  readonly seriesNames: readonly string[];
   readonly isOpenEnded = true;
   /** Unknown before the files are read. */
   readonly rowCount = 0;
@@ -39,7 +42,8 @@ export class LaneSource implements PanelSource {
   readonly #laneOf: ReadonlyMap<string, number>;
   readonly #ownGroups: ReadonlyMap<string, GroupColumn>;
 
-  constructor({ symbols, time, fieldNames, groupNames, ownGroups }: LaneSourceSpec) {
+  constructor({ symbols, time, fieldNames, groupNames, ownGroups, seriesNames }: LaneSourceSpec) {
+    this.seriesNames = seriesNames;
     this.symbols = symbols;
     this.laneCount = symbols.length;
     this.time = { ...time, values: new BigInt64Array(0) };
@@ -98,11 +102,14 @@ export class LaneSource implements PanelSource {
 
   async close(): Promise<void> {}
 
-  /** Copies rows of a file's block; lanes that the file lacks are null. */
+  /** Copies rows of a file's block; lanes that the file lacks are null, but in series. */
   #copy(read: PanelBlock, block: PanelBlock, rows: SpreadRows): void {
     block.times.set(read.times.subarray(rows.from, rows.end), rows.at);
     spread(read.present, block.present, rows, 0);
-    for (const [name, column] of block.fields) spread(read.fields.get(name)!, column, rows, Number.NaN);
+    for (const [name, column] of block.fields) {
+      if (this.seriesNames.includes(name)) repeat(read.fields.get(name)!, column, rows);
+      else spread(read.fields.get(name)!, column, rows, Number.NaN);
+    }
     for (const [name, { codes }] of block.groups)
       spread(this.#recoded(read.groups.get(name)!), codes, rows, -1);
   }
@@ -140,6 +147,15 @@ interface SpreadRows {
   readonly end: number;
   /** Where the first of the rows goes. */
   readonly at: number;
+}
+
+/** Copies the value that all lanes of a file have to all lanes of the job. */
+function repeat(source: Float64Array, target: Float64Array, rows: SpreadRows): void {
+  const { lanes, laneCount, from, end, at } = rows;
+  for (let row = from; row < end; row++) {
+    const first = (at + row - from) * laneCount;
+    target.fill(source[row * lanes.length]!, first, first + laneCount);
+  }
 }
 
 /** Copies rows of a file's lanes to lanes of the job; other lanes get the value `absent`. */

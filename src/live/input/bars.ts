@@ -2,7 +2,14 @@ import { checkPanel } from "../../data/panel/check_panel.ts";
 import { PANEL } from "../../data/panel/panel_source.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { GroupColumn, Panel, TimeColumn, TimeType } from "../../panel.ts";
-import { type ArgumentKind, checkArgument, hasAll, isRecord } from "../../text/argument_kinds.ts";
+import {
+  type ArgumentKind,
+  checkArgument,
+  decidedByData,
+  hasAll,
+  isRecord,
+  RECORD,
+} from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
 import { barColumnMissing, lengthWrong, timeTypesDiffer, valueInvalid } from "../errors.ts";
 import { codesOfLabels, type GroupCodes } from "./group_codes.ts";
@@ -66,12 +73,16 @@ const BAR: ArgumentKind = {
   remedy: "write { time, fields: { close: [...] } }, or give several, or a panel: await readPanel(path)",
 };
 
-const KEYS: OptionKinds<Bar> = { time: null, fields: null, symbols: null, groups: null };
-
-const GROUPS: ArgumentKind = {
-  what: "an object",
-  fits: isRecord,
-  remedy: "write { sector: [...] }, one label per symbol",
+/** What the values must be depends on the session. */
+const KEYS: OptionKinds<Bar> = {
+  time: decidedByData("a time", "give it in units of the session's time type, or as a Date"),
+  fields: RECORD,
+  symbols: decidedByData("names of symbols", "give an array of texts"),
+  groups: {
+    what: "an object",
+    fits: isRecord,
+    remedy: "write { sector: [...] }, one label per symbol",
+  },
 };
 
 const VALUES: ArgumentKind = {
@@ -101,7 +112,6 @@ function barRow(bar: Bar, { time, lanes, groups, read, shared }: BarFormat): Inp
     checkNumbers(name, values);
     if (shared.includes(name)) checkShared(name, values);
   }
-  if (bar.groups) checkArgument("groups", bar.groups, GROUPS);
   const codes = Object.entries(bar.groups ?? {}).map(([name, labels]) => {
     return [name, codesOfLabels(groups, name, labels, cellLanes.length)] as const;
   });

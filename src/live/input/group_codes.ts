@@ -150,7 +150,7 @@ export class GroupCodes {
   }
 }
 
-const GROUPS: ArgumentKind = {
+export const GROUPS: ArgumentKind = {
   what: "labels by symbol",
   fits: isRecord,
   remedy: 'give them as { sector: { AAPL: "tech", F: "cars" } }',

@@ -10,7 +10,7 @@ import { areEqual, type BarInput, type InputRow, inputRows } from "../input/bars
 import type { StaticGroups } from "../input/group_codes.ts";
 import { knownTo } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
-import { checkPushOptions, PUSH_OPTIONS, type PushOptions } from "../options.ts";
+import { checkBudget, PUSH_OPTIONS, type PushOptions } from "../options.ts";
 import type { LiveRow } from "../row.ts";
 import { PushRunner, type RanRow } from "./push_runner.ts";
 import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
@@ -308,7 +308,7 @@ export class LiveSession {
       if (isRevision && this.#parts.options.revisable !== true) throw notRevisable();
       const startedAt = clock.now();
       const rows = this.#rowsOf(bar);
-      checkPushOptions(options, rows.length);
+      checkBudget(options, rows.length);
       if (isRevision) this.#rows.checkNewest(rows);
       else this.#rows.checkOrder(rows);
       const call = this.#current.params.of(options.params);

@@ -1,14 +1,15 @@
-import { types } from "node:util";
 import { deserialize, serialize } from "node:v8";
 import { checkpointDamaged } from "../../execution/checkpoint.ts";
 import { digestOf, joinPieces, readFully } from "../../files/large_bytes.ts";
 import { replaceFile } from "../../files/pending_file.ts";
+import { writing } from "../../files/writing.ts";
 import type { TimeColumn } from "../../panel.ts";
-import { type ArgumentKind, checkArgument, PATH } from "../../text/argument_kinds.ts";
+import { checkArgument, PATH } from "../../text/argument_kinds.ts";
 import { checkpointOfOtherSession, checkpointUnreadable } from "../errors.ts";
 import type { SavedGroups } from "../input/group_codes.ts";
 import type { SeriesFields } from "../input/live_input.ts";
 import type { GivenParams } from "../live_params.ts";
+import { CHECKPOINT } from "../options.ts";
 import type { SavedProgress } from "./session_rows.ts";
 
 /** A session without the state of its plan. */
@@ -58,21 +59,14 @@ export function packSession(
   return joinPieces([...pieces, digestOf(...pieces)]);
 }
 
-const CHECKPOINT: ArgumentKind = {
-  what: "a checkpoint",
-  fits: types.isUint8Array,
-  remedy: "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives",
-};
-
 export interface UnpackedSession {
   readonly session: SavedSession;
   readonly progress: SavedProgress;
   readonly plan: Uint8Array;
 }
 
-/** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it; UsageError E528 for none. */
+/** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it. */
 export function unpackSession(bytes: Uint8Array): UnpackedSession {
-  checkArgument("a session", bytes, CHECKPOINT);
   const end = bytes.length - DIGEST_BYTES;
   if (end < HEADER_BYTES) throw checkpointDamaged("it is too short");
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
@@ -101,7 +95,7 @@ export function unpackSession(bytes: Uint8Array): UnpackedSession {
 export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Promise<void> {
   checkArgument("writeCheckpoint", path, PATH);
   checkArgument("writeCheckpoint", checkpoint, CHECKPOINT);
-  await replaceFile(path, checkpoint);
+  await writing(path, () => replaceFile(path, checkpoint));
 }
 
 /**

@@ -5,7 +5,7 @@ import type { OptionKinds } from "../../text/option_kinds.ts";
 import type { RetainedRows } from "../input/retained_rows.ts";
 import type { GivenParams, LiveCall } from "../live_params.ts";
 import type { LiveProgram } from "../live_program.ts";
-import { checkPriorities, type OpenOptions } from "../options.ts";
+import { type OpenOptions, PRIORITIES } from "../options.ts";
 
 /** Options of a switch to another program. */
 export interface UpdateOptions {
@@ -19,7 +19,7 @@ export interface UpdateOptions {
 
 export const UPDATE_OPTIONS: OptionKinds<UpdateOptions> = {
   select: TEXTS,
-  priorities: RECORD,
+  priorities: PRIORITIES,
   params: RECORD,
 };
 
@@ -41,7 +41,6 @@ export function updatedOptions(
 ): Pick<OpenOptions, "select" | "priorities"> {
   const names = new Set(finalDag(program).outputs.map(({ name }) => name));
   const kept = Object.entries(current.priorities ?? {}).filter(([name]) => names.has(name));
-  if (priorities) checkPriorities(priorities);
   return { select, priorities: priorities ?? Object.fromEntries(kept) };
 }
 

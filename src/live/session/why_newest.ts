@@ -1,8 +1,10 @@
 import { builtInRegistry } from "../../../operators/index.ts";
 import type { Program } from "../../compile.ts";
 import { panelSource } from "../../data/panel/panel_source.ts";
+import { checkSelect } from "../../evaluation/wanted_factors.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
-import { checkCell, explainRow, rowsReadBy } from "../../reasons/why.ts";
+import { explainRow, rowsReadBy } from "../../reasons/why.ts";
+import { checkArgument, TEXT } from "../../text/argument_kinds.ts";
 import { tooFewRowsKept } from "../errors.ts";
 import type { RetainedRows } from "../input/retained_rows.ts";
 import type { SessionParts } from "../live_program.ts";
@@ -20,7 +22,9 @@ export async function explainNewest(
   factor: string,
   symbol: string,
 ): Promise<Explanation> {
-  checkCell(program, factor, symbol);
+  checkArgument("the factor", factor, TEXT);
+  checkArgument("the symbol", symbol, TEXT);
+  checkSelect(program, [factor]);
   const { oldest, count } = retained;
   const wanted = rowsReadBy(program, factor);
   const first = Math.max(0, count - wanted);

@@ -126,7 +126,7 @@ a.factors: 2 factors, no mistake, 3 findings
 
   test("uses the columns of the options, and the dialect", async () => {
     const files = { "a.factors": "a = indneutralize(price, branch) + max(price, 2.5)\n" };
-    const options = ["--fields", "price, size", "--groups", "branch", "--dialect", "alpha101"];
+    const options = ["--fields", "price, size", "--group-columns", "branch", "--dialect", "alpha101"];
     expect((await runCli(["check", "a.factors", ...options], files)).exitCode).toBe(0);
     expect((await runCli(["check", "a.factors", ...options.slice(0, 4)], files)).exitCode).toBe(0);
     expect((await runCli(["check", "a.factors", ...options.slice(2)], files)).exitCode).toBe(1);

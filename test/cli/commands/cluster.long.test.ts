@@ -88,7 +88,7 @@ describe.runIf(await hasDask())("cluster local", () => {
         /^dashboard {3}(http:\/\/127\.0\.0\.1:\d+\/status|none: install bokeh to see it)$/,
       ),
       "workers     1, each with 2 threads",
-      `evaluate    factorloom eval FORMULAS --data BARS --engine dask --scheduler ${address}`,
+      `evaluate    factorloom cluster eval FORMULAS --data BARS --scheduler ${address}`,
       "Ctrl-C ends it",
     ]);
     const members = await clusterOf(running);

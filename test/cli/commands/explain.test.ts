@@ -111,6 +111,12 @@ describe("explain", () => {
     expect(stdout).toContain("<title>a.factors: what it is compiled to</title>");
   });
 
+  test("--format json prints the graph of the program and nothing else", async () => {
+    const { exitCode, stdout, stderr } = await runCli(["explain", "a.factors", "--format", "json"], FILES);
+    expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
+    expect(JSON.parse(stdout)).toEqual(compile(FILES["a.factors"]).graph());
+  });
+
   test("--format dot prints the graph for Graphviz and nothing else", async () => {
     const { exitCode, stdout, stderr } = await runCli(["explain", "a.factors", "--format", "dot"], FILES);
     expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });

@@ -114,13 +114,13 @@ describe("eval", () => {
   });
 
   test("--out is checked before bars are read, and may be a folder for a cluster", async () => {
-    const codeOf = async (...rest: string[]) => {
-      const args = ["eval", "a.factors", "--data", "none.csv", ...rest];
+    const codeOf = async (...command: string[]) => {
+      const args = [...command.slice(0, -1), "a.factors", "--data", "none.csv", "--out", command.at(-1)!];
       return (await runCli(args, FILES)).stderr.match(/^E\d+ \S+/)?.[0];
     };
-    expect(await codeOf("--out", "out.xlsx")).toBe("E542 out.xlsx:");
-    const cluster = ["--engine", "dask", "--scheduler", "tcp://127.0.0.1:1"];
-    expect(await codeOf(...cluster, "--out", "results/")).toBe("E301 none.csv:");
+    expect(await codeOf("eval", "out.xlsx")).toBe("E542 out.xlsx:");
+    expect(await codeOf("eval", "results/")).toBe("E617 --out");
+    expect(await codeOf("cluster", "eval", "results/")).toBe("E301 none.csv:");
   });
 
   test("--groups adds group columns", async () => {

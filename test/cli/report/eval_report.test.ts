@@ -119,8 +119,8 @@ test.each([
   ["--causes"],
 ])("%s does not go with a cluster", async (option, ...value) => {
   const files = { "a.factors": FORMULAS, "bars.csv": BARS };
-  const cluster = ["--engine", "dask", option, ...value];
-  const { exitCode, stderr } = await runCli(["eval", "a.factors", "--data", "bars.csv", ...cluster], files);
+  const call = ["cluster", "eval", "a.factors", "--data", "bars.csv", option, ...value];
+  const { exitCode, stderr } = await runCli(call, files);
   expect(exitCode).toBe(1);
-  expect(stderr).toMatch(new RegExp(`^E616 ${option} is not possible with --engine dask`));
+  expect(stderr).toMatch(new RegExp(`^E527 ${option} is not possible on a cluster`));
 });

@@ -2,6 +2,7 @@ import { spawnSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, symlinkSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { expect, test } from "vitest";
+import { factorloom } from "../../../src/cli/program.ts";
 import { errorSections } from "../../../src/cli/terminal/errors_page.ts";
 import { fileFolder } from "../../support/file_folder.ts";
 import { runCli, runCliProcess } from "../run_cli.ts";
@@ -51,4 +52,10 @@ test("help of a command is that of --help; without a name it is that of all", as
   for (const name of ["check", "cluster"])
     expect(await runCli(["help", name])).toEqual(await runCli([name, "--help"]));
   expect(await runCli(["help"])).toEqual(await runCli(["--help"]));
+});
+
+test("the help of eval fits on a screen", () => {
+  const command = factorloom().commands.find((one) => one.name() === "eval")!;
+  const lines = command.configureHelp({ helpWidth: 100 }).helpInformation().trimEnd().split("\n");
+  expect(lines.length).toBeLessThanOrEqual(40);
 });

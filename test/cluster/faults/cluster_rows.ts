@@ -62,8 +62,8 @@ export const CLUSTER_ROWS: readonly OwnRow[] = [
       );
       const out = join(setting.folder, "eval");
       mkdirSync(out);
-      const command = `src/cli/main.ts eval examples/alpha101.factors --data ${bars} --groups examples/data/sp100_sectors.csv
-        --kernel reference --engine dask --scheduler ${setting.dask.address} --slab-rows 50
+      const command = `src/cli/main.ts cluster eval examples/alpha101.factors --data ${bars} --groups examples/data/sp100_sectors.csv
+        --kernel reference --scheduler ${setting.dask.address} --slab-rows 50
         --out ${join(out, "factors.parquet")}`;
       const client = spawn(process.execPath, command.split(/\s+/), { cwd: root, stdio: "ignore" });
       const exit = once(client, "exit");

@@ -154,7 +154,7 @@ test.each<[string, unknown, string]>([
   ],
   [
     "times of several kinds",
-    [one, { ...one, symbol: "B" }, { ...one, date: 7 }],
+    [one, { ...one, date: "2024-01-03" }, { ...one, date: 7 }],
     'E316 the bars: the time column "date" has "7" in row 3',
   ],
   [

@@ -21,9 +21,10 @@ import {
   panelSource,
   type RowRange,
 } from "../../../src/data/panel/panel_source.ts";
-import { openPanelSource, type PanelSourceOptions } from "../../../src/data/source/open_panel_source.ts";
+import { openPanelSource } from "../../../src/data/source/open_panel_source.ts";
 import { openPanelRows } from "../../../src/data/source/panel_rows.ts";
 import { readPanel } from "../../../src/data/source/read_panel.ts";
+import type { PanelSourceOptions } from "../../../src/data/source/source_options.ts";
 import { writeTable } from "../../../src/data/write/write_table.ts";
 import type { GroupColumn, Panel } from "../../../src/panel.ts";
 import { triesAll } from "../../support/trials.ts";

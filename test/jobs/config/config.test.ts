@@ -49,7 +49,11 @@ test.each([
   ],
   [
     `journal: j\njobs:\n  - { name: a, sink: { arrow: o }, ${JOB}, windows: { cross_session: false } }`,
-    "need its start",
+    "windows is no key any more",
+  ],
+  [
+    `journal: j\nengine: { hang: true }\njobs:\n  - { name: a, sink: { arrow: o }, ${JOB} }`,
+    "true says no limit",
   ],
 ])("%j", async (text, message) => {
   expect(await mistakesOf(text)).toContain(message);
@@ -131,6 +135,7 @@ jobs:
       {
         name: "a",
         formulas: { files: [join(root, "a.factors")] },
+        program: {},
         source: {
           kind: "files",
           pattern: join(root, "bars/*.csv"),
@@ -146,8 +151,7 @@ jobs:
             holidays: new Set(["2024-12-25", "2025-01-01"]),
           },
         },
-        params: { lambda: 0.9, session: "close", live: true },
-        crossSession: true,
+        call: { params: { lambda: 0.9, session: "close", live: true } },
         overlap: "skip",
         missed: "run_once",
         badInput: "fail",

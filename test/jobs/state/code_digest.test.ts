@@ -7,7 +7,7 @@ import { fileFolder } from "../../support/file_folder.ts";
 const ROOT = join(import.meta.dirname, "../../..");
 const SCRIPT = `
   import { settingsOf } from "./src/jobs/state/job_program.ts";
-  const job = { formulas: {}, source: {}, sink: {}, params: {}, schedule: { calendar: {} } };
+  const job = { formulas: {}, program: {}, source: {}, sink: {}, call: {}, schedule: { calendar: {} } };
   console.log(JSON.stringify(settingsOf(job, new Map(), "")));`;
 
 /** The settings of a job by a copy of the engine in which a file has changed. */

@@ -1,0 +1,160 @@
+/** What becomes of the blocks of an evaluation, here or on a cluster: files, rows on the terminal, statistics. */
+import type { FactorBatches, FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
+import type { PanelSource } from "../../data/panel/panel_source.ts";
+import type { FactorWriter } from "../../data/write/factor_writer.ts";
+import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
+import { traceNowMs } from "../../execution/trace/trace_events.ts";
+import type { Opened } from "../opening/with_program.ts";
+import type { EvalReport } from "../report/eval_report.ts";
+import { FactorStatistics } from "../statistics/factor_statistics.ts";
+import { STANDARD } from "../terminal/standard_input.ts";
+import { lineWidth, print, printNote } from "../terminal/terminal.ts";
+import type { EvalTrace } from "../trace/eval_trace.ts";
+import { type EvalResult, factorSummaries, summarise, summaryText } from "./eval_summary.ts";
+import type { ResultFlags } from "./result_flags.ts";
+import type { RowChoice } from "./row_choice.ts";
+import { ShownRows } from "./shown_rows.ts";
+
+/** An evaluation after the formulas are compiled. */
+export interface EvalRun {
+  readonly opened: Opened;
+  readonly flags: ResultFlags;
+  readonly choice: RowChoice;
+  readonly trace: EvalTrace | null;
+  readonly report: EvalReport | null;
+}
+
+/** Chooses the rows to be printed and opens the trace, does the work, and completes the trace however it ends. */
+export async function withTrace(
+  title: string,
+  opened: Opened,
+  flags: ResultFlags,
+  report: EvalReport | null,
+  startMs: number,
+  work: (run: EvalRun) => Promise<void>,
+): Promise<void> {
+  const [{ EvalTrace }, { TraceFile }, { rowChoice }] = await Promise.all([
+    import("../trace/eval_trace.ts"),
+    import("../trace/trace_file.ts"),
+    import("./row_choice.ts"),
+  ]);
+  const { from, to } = opened.specs.call;
+  const choice = await rowChoice(opened.source, flags, { ...(from && { from }), ...(to && { to }) });
+  const sinks = [
+    ...(flags.trace === undefined ? [] : [await TraceFile.open(flags.trace)]),
+    ...(report ? [report.record] : []),
+  ];
+  const name = `factorloom ${title} ${opened.program.file}`;
+  const trace = sinks.length > 0 ? new EvalTrace(sinks, name, startMs) : null;
+  try {
+    await work({ opened, flags, choice, trace, report });
+  } catch (error) {
+    await trace?.close(opened.steps.spans).catch(() => {});
+    throw error;
+  }
+  await trace?.close(opened.steps.spans);
+}
+
+/** Writes the blocks where `--out` says, and keeps what the summary shows. */
+export async function writeBlocks(
+  { opened, flags, choice, trace, report }: EvalRun,
+  wanted: WantedFactors,
+  blocks: AsyncGenerator<FactorBlock, void, void>,
+): Promise<Omit<EvalResult, "wanted">> {
+  const columns = outputColumns(opened.source, wanted);
+  const shown = new ShownRows(columns.factors, choice);
+  const statistics = new FactorStatistics(columns.factors);
+  const writer = await openWriter(flags, columns, opened.specs.call.keepInfinite === true);
+  try {
+    for await (const block of trace?.waited(blocks) ?? blocks) {
+      shown.add(block);
+      statistics.add(block);
+      report?.add(block);
+      const startMs = traceNowMs();
+      await writer.append(block);
+      trace?.span("write a block", startMs, { rows: block.rowCount });
+    }
+    const startMs = traceNowMs();
+    await writer.commit();
+    trace?.span("complete the output", startMs);
+  } catch (error) {
+    await writer.abort();
+    throw error;
+  }
+  const { nullCounts, nonFiniteCounts } = writer;
+  return {
+    rowCount: statistics.rowCount,
+    nullCounts,
+    nonFiniteCounts,
+    shownRows: shown.rows,
+    statistics: statistics.results(),
+  };
+}
+
+async function openWriter(
+  { out, format = "csv" }: ResultFlags,
+  columns: OutputColumns,
+  keepInfinite: boolean,
+): Promise<FactorWriter> {
+  if (out === undefined) {
+    const { FactorBatches } = await import("../../data/factors/factor_batches.ts");
+    return countingWriter(new FactorBatches(columns, { keepInfinite }));
+  }
+  if (out === STANDARD) {
+    const { openStreamWriter } = await import("../../data/write/stream_writer.ts");
+    return openStreamWriter(process.stdout, format, columns, { keepInfinite });
+  }
+  const { openFactorWriter } = await import("../../data/write/factor_writer.ts");
+  return await openFactorWriter(out, columns, { keepInfinite });
+}
+
+/** A writer that only counts. */
+function countingWriter(batches: FactorBatches): FactorWriter {
+  return {
+    append: async (block) => {
+      for await (const batch of batches.append(block)) batches.reuse(batch);
+    },
+    commit: async () => {
+      for await (const batch of batches.finish()) batches.reuse(batch);
+    },
+    abort: async () => {},
+    get nullCounts() {
+      return batches.nullCounts();
+    },
+    get nonFiniteCounts() {
+      return batches.nonFiniteCounts();
+    },
+  };
+}
+
+/** Prints rows of the result, a line per factor, the counts, and what may come next. */
+export async function printResult({ opened, flags }: EvalRun, result: EvalResult): Promise<void> {
+  const { program, source, specs, steps } = opened;
+  const summary = summarise(program, result, steps.times, flags);
+  if (flags.json) {
+    print(JSON.stringify(summary));
+    return;
+  }
+  const [{ valueTable }, { statisticsTable }, { nextCommands }] = await Promise.all([
+    import("./value_table.ts"),
+    import("../statistics/statistics_table.ts"),
+    import("./next_commands.ts"),
+  ]);
+  const columns = outputColumns(source, result.wanted);
+  const { rowCount, shownRows } = result;
+  const factors = factorSummaries(result);
+  const rows = shownRows ?? [];
+  const next = nextCommands({ file: program.file, flags, factors, rowCount, shownRows: rows, columns });
+  const text = [
+    ...(rows.length > 0
+      ? [valueTable(rows, columns, specs.call.keepInfinite === true, lineWidth()), ""]
+      : []),
+    summaryText(summary, statisticsTable(factors, rowCount, flags.all === true, lineWidth())),
+    ...(next.length > 0 ? ["", ...next] : []),
+  ];
+  (flags.out === STANDARD ? printNote : print)(text.join("\n"));
+}
+
+function outputColumns({ time, symbols }: PanelSource, { factors }: WantedFactors): OutputColumns {
+  return { time, symbols, factors: factors.map(({ name }) => name) };
+}
