@@ -30,8 +30,8 @@ export class LaneSource implements PanelSource {
   readonly laneCount: number;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
-  readonly time: TimeColumn;
   readonly seriesNames: readonly string[];
+  readonly time: TimeColumn;
   readonly isOpenEnded = true;
   /** Unknown before the files are read. */
   readonly rowCount = 0;
@@ -149,15 +149,6 @@ interface SpreadRows {
   readonly at: number;
 }
 
-/** Copies the value that all lanes of a file have to all lanes of the job. */
-function repeat(source: Float64Array, target: Float64Array, rows: SpreadRows): void {
-  const { lanes, laneCount, from, end, at } = rows;
-  for (let row = from; row < end; row++) {
-    const first = (at + row - from) * laneCount;
-    target.fill(source[row * lanes.length]!, first, first + laneCount);
-  }
-}
-
 /** Copies rows of a file's lanes to lanes of the job; other lanes get the value `absent`. */
 function spread<T extends Float64Array | Int32Array | Uint8Array>(
   source: T,
@@ -176,5 +167,14 @@ function spread<T extends Float64Array | Int32Array | Uint8Array>(
     const [sourceCell, targetCell] = [row * lanes.length, (at + row - from) * laneCount];
     for (let lane = 0; lane < lanes.length; lane++)
       target[targetCell + lanes[lane]!] = source[sourceCell + lane]!;
+  }
+}
+
+/** Copies the value that all lanes of a file have to all lanes of the job. */
+function repeat(source: Float64Array, target: Float64Array, rows: SpreadRows): void {
+  const { lanes, laneCount, from, end, at } = rows;
+  for (let row = from; row < end; row++) {
+    const first = (at + row - from) * laneCount;
+    target.fill(source[row * lanes.length]!, first, first + laneCount);
   }
 }
