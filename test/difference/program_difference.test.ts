@@ -215,7 +215,7 @@ describe("what cannot be compared is refused", () => {
     ["f = close", "f = close", { tolerance: Number.NaN }, "E566 a tolerance of NaN"],
     ["f = close", "f = close", { from: "2025-01-01" }, "E342"],
     ["f = close", "f = open", {}, "E350 the panel has no field open"],
-    ["f = close", "f = close", { blockRows: 3 } as DiffOptions, "E527 unknown option blockRows of diff"],
+    ["f = close", "f = close", { tolerence: 3 } as DiffOptions, "E527 unknown option tolerence of diff"],
   ])("%s and %s with %o: %s", async (a, b, options, message) => {
     await expect(differences(a, b, options)).rejects.toThrow(message);
   });

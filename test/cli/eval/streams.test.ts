@@ -76,6 +76,8 @@ test("stdin holds bars or formulas", () => {
     "2020-01-01,A,0.0",
     "2020-01-01,B,1.0",
   ]);
+  const arrow = evaluate(["a.factors", "--data", "bars.csv", "--out", "-", "--format", "arrow"]).stdout;
+  expect(evaluate(["--expr", "a > 0.5", "--data", "-", "--out", "-"], arrow).text).toBe(again.text);
   const formulas = evaluate(
     ["-", "--data", "bars.csv", "--out", "-"],
     "a = rank(close)\nb = delta(close, 1) / 0\n",
