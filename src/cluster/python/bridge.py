@@ -40,7 +40,7 @@ from executor_pool import POOL_PREFIX, ExecutorPool
 from panel_copy import PANEL_PREFIX, piece_key
 from scheduler_watch import SchedulerWatch, nannies_of
 from stdio_frames import Record, read_frame, write_frame
-from task_faults import FAULT_PREFIX, coded, fault, internal
+from task_faults import FAULT_PREFIX, fault, internal, named
 
 PROTOCOL_VERSION = 8
 CLOSE_SECONDS = 2.0
@@ -112,7 +112,7 @@ class Bridge:
         if self.watch.lost.is_set() or self.connection.status not in (None, "running"):
             return self.watch.loss()
         if task in self.cancelled:
-            return {"code": "cancelled", "args": []}
+            return {"error": "cancelled", "args": []}
         # By name: the modules and bases of these classes differ between versions of Dask.
         name = type(error).__name__
         is_disconnected = name == "CommClosedError" or isinstance(error, ConnectionError)
@@ -123,9 +123,9 @@ class Bridge:
             return self.watch.no_worker()
         # A worker that does not answer is an OSError.
         if name == "KilledWorker" or isinstance(error, OSError):
-            return {"code": "E608", "args": [task, text]}
+            return {"error": "workersLost", "args": [task, text]}
         if name.endswith("CancelledError"):
-            return {"code": "E608", "args": [task, "what it reads is gone, or another client cancelled it"]}
+            return {"error": "workersLost", "args": [task, "what it reads is gone, or another client cancelled it"]}
         lines = traceback.format_exception(type(error), error, error.__traceback__)
         return internal("".join(lines).rstrip())
 
@@ -204,7 +204,7 @@ class Bridge:
         workers = (await connection.report())["workers"]
         missing = missing_worker(graph, workers)
         if missing is not None:
-            raise coded("E622", missing, ", ".join(sorted(worker["address"] for worker in workers)))
+            raise named("noSuchWorker", missing, ", ".join(sorted(worker["address"] for worker in workers)))
         connection.wanted, connection.restriction = restrictions(graph, workers), restriction_text(graph)
         layers = graph_of(graph, self.jobs[request["job"]].name, self.futures, connection.wanted)
         futures = connection.client.get_in_order(layers, results, order_of(graph))
@@ -218,7 +218,7 @@ class Bridge:
         """The buffers of a result, once; the cluster may forget it then."""
         name = task_name(request["key"])
         if name in self.cancelled:
-            raise coded("cancelled")
+            raise named("cancelled")
         value = await self.gather(self.futures[name])
         self.futures.pop(name, None)
         return {}, value

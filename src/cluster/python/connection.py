@@ -15,7 +15,7 @@ import worker_plugin
 from dask_graph import restriction_text
 from scheduler_client import OrderingClient
 from stdio_frames import Record
-from task_faults import coded
+from task_faults import named
 
 HEARTBEAT_SECONDS = 0.5
 STATUS_SECONDS = 0.1
@@ -66,7 +66,7 @@ class Connection:
         report = await self.report()
         while len(report["workers"]) == 0:
             if time.monotonic() > until:
-                raise coded("E604", self.address, self.restriction)
+                raise named("noWorkers", self.address, self.restriction)
             self.request_worker()
             await asyncio.sleep(STATUS_SECONDS)
             report = await self.report()

@@ -15,7 +15,7 @@ from executor_memory import METRIC, Room, WorkerMemory, WrongShare, limit_of, sh
 from node_executor import Executor, ExecutorEnded, node_path
 from scheduler_reports import HANG_TOPIC
 from stdio_frames import Frame, Record
-from task_faults import coded, raise_fault
+from task_faults import named, raise_fault
 
 # To load or release a job.
 LOAD_SECONDS_MAX = 120.0
@@ -81,13 +81,13 @@ class ExecutorPool(WorkerPlugin):
                 try:
                     self._shares = shares_from_environment()
                 except WrongShare as error:
-                    raise coded("E635", self.worker.address, str(error)) from error
+                    raise named("wrongShare", self.worker.address, str(error)) from error
                 bundle = self._wait_for_bundle()
                 if bundle.folder is None:
-                    raise coded("E619", self.worker.address, bundle.problem)
+                    raise named("bundleNotUnpacked", self.worker.address, bundle.problem)
                 changed = bundle.changed()
                 if changed is not None:
-                    raise coded("E627", self.worker.address, changed)
+                    raise named("bundleChanged", self.worker.address, changed)
                 self._command = [node_path(self.node, self.worker.address), os.path.join(bundle.folder, self.entry)]
                 # The first tasks may begin before the watch looks.
                 self._watch_memory()
@@ -207,7 +207,7 @@ class ExecutorPool(WorkerPlugin):
         try:
             executor = Executor(index, self._command, variables)
         except OSError as error:
-            raise coded("E605", self.worker.address, str(error)) from error
+            raise named("noNode", self.worker.address, str(error)) from error
         self._executors[index] = (executor, key)
         stats.count(executorStarts=1)
         return executor
@@ -231,7 +231,7 @@ class ExecutorPool(WorkerPlugin):
         for name in ("protocol", "version"):
             if hello.get(name) != self.expected[name]:
                 what = f"the executor on {self.worker.address}"
-                raise coded("E606", what, described(hello), described(self.expected))
+                raise named("otherVersion", what, described(hello), described(self.expected))
 
     def _raise_unless_retried(
         self, executor: Executor, key: Any, job: ClusterJob | None, seconds: float, is_last: bool
@@ -246,11 +246,11 @@ class ExecutorPool(WorkerPlugin):
         logger.warning("executor %d %s in %s", executor.index, what, key)
         self.stats_for(job).count(executorRestarts=1, deadlineKills=int(is_silent), memoryKills=int(is_large))
         if is_last and is_silent:
-            raise coded("E613", str(key), self.worker.address, seconds)
+            raise named("executorSilent", str(key), self.worker.address, seconds)
         if is_last and is_large:
-            raise coded("E634", str(key), self.worker.address, *executor.memory_at_kill)
+            raise named("executorTooLarge", str(key), self.worker.address, *executor.memory_at_kill)
         if is_last:
-            raise coded("E607", str(key), self.worker.address, "\n".join(executor.last_lines))
+            raise named("executorLost", str(key), self.worker.address, "\n".join(executor.last_lines))
 
     def _give_back(self, executor: Executor) -> None:
         with self._lock:
@@ -341,7 +341,7 @@ def is_ready(plugin: Any) -> bool:
 
 
 def not_there(worker: Any) -> RuntimeError:
-    return coded("E619", worker.address, f"it did not come within {PLUGIN_SECONDS_MAX} s")
+    return named("bundleNotUnpacked", worker.address, f"it did not come within {PLUGIN_SECONDS_MAX} s")
 
 
 def pools_of(worker: Any) -> list[ExecutorPool]:

@@ -14,7 +14,7 @@ from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 
 from stdio_frames import Buffer, Frame, Record, read_frame, write_frame
-from task_faults import coded
+from task_faults import named
 
 NODE_VERSION_MIN = 24
 NODE_VERSION_SECONDS_MAX = 30.0
@@ -48,7 +48,7 @@ def find_node(command: str) -> tuple[str | None, str | None]:
 
 
 def node_path(wanted: str | None, worker: str) -> str:
-    """The path of the Node that executors run on, `wanted` if the client names one. Raises E605."""
+    """The path of the Node that executors run on, `wanted` if the client names one. Raises `noNode`."""
     command = wanted or os.environ.get("FACTORLOOM_NODE") or "node"
     path, version = find_node(command)
     if path is None:
@@ -59,7 +59,7 @@ def node_path(wanted: str | None, worker: str) -> str:
         reason = f"{path} is v{version}"
     else:
         return path
-    raise coded("E605", worker, reason)
+    raise named("noNode", worker, reason)
 
 
 class Executor:

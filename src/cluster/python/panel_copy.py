@@ -26,7 +26,7 @@ from distributed.worker import get_data_from_worker
 
 from executor_memory import LOOK_SECONDS
 from stdio_frames import Record
-from task_faults import coded
+from task_faults import named
 
 PANEL_PREFIX = "factorloom-panel-"
 # A piece that takes longer counts as lost.
@@ -67,7 +67,7 @@ class PanelCopy:
     def take(self, look: Callable[[], None]) -> str:
         """The path of the copy, which stays until `close`. `look` raises if the task is no longer wanted.
 
-        Raises E609 if the copy cannot be written, E610 if a piece of the panel is lost.
+        Raises `storeFailed` if the copy cannot be written, `columnsMissing` if a piece of the panel is lost.
         """
         try:
             while not self._hold():
@@ -75,7 +75,7 @@ class PanelCopy:
                     time.sleep(LOOK_SECONDS)
                 look()
         except OSError as error:
-            raise coded("E609", self._path, str(error), f"worker {self._worker.address}") from error
+            raise named("storeFailed", self._path, str(error), f"worker {self._worker.address}") from error
         return self._path
 
     def close(self) -> None:
@@ -133,7 +133,7 @@ class PanelCopy:
             del piece
         file.flush()
         if digest.hexdigest() != self._panel["digest"]:
-            raise coded("E610", self._path)
+            raise named("columnsMissing", self._path)
 
     def _fetch(self, index: int, look: Callable[[], None]) -> bytes:
         until = time.monotonic() + PIECE_SECONDS_MAX
@@ -147,7 +147,7 @@ class PanelCopy:
             asking.cancel()
         piece = None if asking.cancelled() else asking.result()
         if piece is None:
-            raise coded("E610", self._path)
+            raise named("columnsMissing", self._path)
         return piece
 
 

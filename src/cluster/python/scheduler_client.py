@@ -11,7 +11,7 @@ from distributed import Client, Future, Security
 from distributed.comm import get_address_host_port
 
 from stdio_frames import Record
-from task_faults import coded
+from task_faults import named
 
 AGAIN_SECONDS = 0.5
 LATE_SECONDS = 1.0
@@ -44,11 +44,11 @@ class OrderingClient(Client):
 
 
 async def connect(address: str, seconds: float, tls: Record | None) -> OrderingClient:
-    """A client of the scheduler. Raises E601, E632, or E603 with the reason that Dask gives."""
+    """A client of the scheduler. Raises `wrongAddress`, `tlsUnusable`, or `schedulerUnreachable` with the reason that Dask gives."""
     try:
         get_address_host_port(address)
     except ValueError as error:
-        raise coded("E601", address) from error
+        raise named("wrongAddress", address) from error
     security = security_of(tls)
     until = time.monotonic() + seconds
     while True:
@@ -58,14 +58,14 @@ async def connect(address: str, seconds: float, tls: Record | None) -> OrderingC
         await asyncio.wait({opening}, timeout=left + LATE_SECONDS)
         if not opening.done():
             opening.cancel()
-            raise coded("E603", address, f"it has not answered within {seconds:.0f} s")
+            raise named("schedulerUnreachable", address, f"it has not answered within {seconds:.0f} s")
         error = opening.exception()
         if error is None:
             return opening.result()
         # A scheduler that starts or ends breaks connections. Certificates that do not fit stay as they are.
         is_final = not isinstance(error, OSError) or type(error).__name__ == "FatalCommClosedError"
         if is_final or time.monotonic() + AGAIN_SECONDS > until:
-            raise coded("E603", address, reason_of(error))
+            raise named("schedulerUnreachable", address, reason_of(error))
         await asyncio.sleep(AGAIN_SECONDS)
 
 
@@ -99,5 +99,5 @@ def security_of(tls: Record | None) -> Security:
             )
         security.get_connection_args("client")
     except (OSError, ssl.SSLError) as error:
-        raise coded("E632", f"the certificates cannot be used: {error}") from error
+        raise named("tlsUnusable", f"the certificates cannot be used: {error}") from error
     return security

@@ -36,7 +36,7 @@ class SchedulerWatch:
         self._connection = connection
         self._futures = futures
         self._send = send
-        self._loss = "E611"
+        self._loss = "schedulerLost"
         # Workers that may run the tasks and do not answer.
         self._silent = 0
         self._task_counts: dict[str, int] = {}
@@ -51,11 +51,11 @@ class SchedulerWatch:
 
     def loss(self) -> Record:
         """The fault of every request once the cluster is lost."""
-        return self.no_worker() if self._loss == "E604" else {"code": self._loss, "args": [self._connection.address]}
+        return self.no_worker() if self._loss == "noWorkers" else {"error": self._loss, "args": [self._connection.address]}
 
     def no_worker(self) -> Record:
         args = [self._connection.address, self._connection.restriction, self._silent, self.roster.gone]
-        return {"code": "E604", "args": args}
+        return {"error": "noWorkers", "args": args}
 
     def forget_tasks(self) -> None:
         """Counts from zero: another run begins."""
@@ -110,7 +110,7 @@ class SchedulerWatch:
                 if answer["canRun"] or len(self._futures) == 0:
                     usable_at = time.monotonic()
                 elif time.monotonic() - usable_at > worker_seconds:
-                    self._loss, self._silent = "E604", answer["allowed"]
+                    self._loss, self._silent = "noWorkers", answer["allowed"]
                     return
                 await self._send_hangs(answer["events"])
                 await self._report_progress(answer["groups"])

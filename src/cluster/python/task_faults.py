@@ -1,4 +1,4 @@
-"""Why a task failed, as the client receives it: the fault of an executor, or a code and arguments for `errors.ts`."""
+"""Why a task failed, as the client receives it: the fault of an executor, or a function of `errors.ts` and its arguments."""
 
 from __future__ import annotations
 
@@ -35,9 +35,9 @@ def shortened(value: Any, longest: int) -> Any:
     return f"{value[:half]} ... {value[len(value) - half:]}"
 
 
-def coded(code: str, *args: object) -> RuntimeError:
-    """A fault whose text `errors.ts` writes, from the code and the arguments."""
-    return fault({"code": code, "args": list(args)})
+def named(error: str, *args: object) -> RuntimeError:
+    """The error that a function of `errors.ts` makes, by the function's name and its arguments."""
+    return fault({"error": error, "args": list(args)})
 
 
 def fault_in(error: RuntimeError) -> Record:

@@ -19,12 +19,12 @@ test.runIf(await hasDask())("a fault of any length arrives, with the ends of its
   const faults = [
     short,
     { ...short, problem: long("x"), remedy: long("\u{1f600}") },
-    { code: "E607", args: ["('task', 1)", 7, long('"')] },
+    { error: "executorLost", args: ["('task', 1)", 7, long('"')] },
   ];
   const cut = expect.stringMatching(/^first.{100,} \.\.\. .{100,}last$/u);
   expect((await printed(SCRIPT, JSON.stringify(faults))).map((line) => JSON.parse(line))).toEqual([
     short,
     { ...short, problem: cut, remedy: cut },
-    { code: "E607", args: ["('task', 1)", 7, cut] },
+    { error: "executorLost", args: ["('task', 1)", 7, cut] },
   ]);
 });

@@ -21,17 +21,17 @@ async function serve(scene: Scene, server: Server, timeoutSeconds: number) {
 const WHEN = [at("while it connects", "chunks")];
 const TLS = { cluster: "tls", needs: "openssl" } as const;
 /** With Dask's own text behind the address. */
-const e603 = (says: string) => ({
+const unreachable = (says: string) => ({
   code: "E603",
   says: new RegExp(
     `^E603 no Dask scheduler answers at [a-z]+://[\\d.:]+: .*(?:${says}).*\\n {2}start it, or give`,
   ),
   seconds: 30,
 });
-const e632 = (says = /./) => ({ code: "E632", says });
+const tlsUnusable = (says = /./) => ({ code: "E632", says });
 const own = () => tlsFiles("own");
 const place = (fault: string, act: RunRow["act"], says: string, more: Partial<RunRow> = {}) =>
-  row(fault, WHEN, act, e603(says), { cluster: "none", ...more });
+  row(fault, WHEN, act, unreachable(says), { cluster: "none", ...more });
 const tls = (fault: string, act: RunRow["act"], end: RunRow["end"], more: Partial<RunRow> = {}) =>
   row(fault, WHEN, act, end, { ...TLS, ...more });
 const mail = () => createServer((socket) => socket.end("220 mail.example.org ESMTP\r\n"));
@@ -68,38 +68,38 @@ export const ADDRESS_ROWS: readonly RunRow[] = [
   place("no process listens", serveNot, "Timed out"),
   place("a socket says nothing", (scene) => serve(scene, silent(), SHORT), "handshake"),
   tls(CONTROL, () => ({ tls: own() }), {}, { also: expectHealthy }),
-  tls("TLS under tcp://", under("tls:", "tcp:", { timeoutSeconds: SHORT }), e603("handshake")),
-  tls("TLS without certificates", () => ({}), e603("ssl_context")),
+  tls("TLS under tcp://", under("tls:", "tcp:", { timeoutSeconds: SHORT }), unreachable("handshake")),
+  tls("TLS without certificates", () => ({}), unreachable("ssl_context")),
   tls(
     "TLS with certificates of another authority",
     () => ({ tls: tlsFiles("other"), timeoutSeconds: SHORT }),
-    e603("CERTIFICATE_VERIFY_FAILED"),
+    unreachable("CERTIFICATE_VERIFY_FAILED"),
   ),
   tls(
     "TLS with a certificate that another authority has signed",
     () => ({ tls: { ...tlsFiles("other"), ca: own().ca }, timeoutSeconds: SHORT }),
-    e603("ALERT|UNKNOWN_CA"),
+    unreachable("ALERT|UNKNOWN_CA"),
   ),
   tls(
     "a scheduler without TLS under tls://",
     (scene) => under("tcp:", "tls:", { tls: own(), timeoutSeconds: SHORT })(scene),
-    e603("SSL"),
+    unreachable("SSL"),
     { cluster: "patient" },
   ),
   tls(
     "certificates for an address without TLS",
     () => ({ tls: own(), scheduler: "tcp://127.0.0.1:1" }),
-    e632(/certificates are given, and tcp:.* uses none/),
+    tlsUnusable(/certificates are given, and tcp:.* uses none/),
   ),
   tls(
     "a certificate without its key",
     () => ({ tls: { ...own(), key: undefined } }),
-    e632(/a certificate and its key go together/),
+    tlsUnusable(/a certificate and its key go together/),
   ),
   tls(
     "certificates that are not there",
     () => ({ tls: { ...own(), ca: "/nowhere/missing.pem" } }),
-    e632(/cannot be read: ENOENT.*missing\.pem/),
+    tlsUnusable(/cannot be read: ENOENT.*missing\.pem/),
   ),
-  tls("a key where the authority should be", () => ({ tls: { ...own(), ca: own().key } }), e632()),
+  tls("a key where the authority should be", () => ({ tls: { ...own(), ca: own().key } }), tlsUnusable()),
 ];

@@ -156,8 +156,8 @@ const BOTH = ["dataset", "parts"] as const;
 const COPIED = [at("while the bars are copied", "copied")];
 const BACK = { also: barsBack, again: true } as const;
 const MOUNT = { needs: "mount" } as const;
-const E615 = refused("E615", "the workers cannot read \\S+bars\\.parquet: ENOENT");
-const E623 = refused("E623", "\\S+ sees another \\S+bars\\.parquet than the client: \\d+ bytes, there");
+const NO_BARS = refused("E615", "the workers cannot read \\S+bars\\.parquet: ENOENT");
+const OTHER_BARS = refused("E623", "\\S+ sees another \\S+bars\\.parquet than the client: \\d+ bytes, there");
 const MISSING = refused("E626", `${PART} is missing\n {2}run again`);
 const CUT = refused("E626", `${PART} has 8 of \\d+ bytes`);
 const FOREIGN = refused("E626", "\\S+ does not hold .*: other\\.parquet is not one of its parts");
@@ -168,8 +168,8 @@ const NO_FILE = refused("E609", "the client cannot write \\S+nowhere\\S*: ENOENT
 
 /** What stands where workers read and write. */
 export const FILE_ROWS: readonly RunRow[] = [
-  row("workers do not see the bars", READY, moveBars, E615, { also: expectNoBars, again: true }),
-  row("other bars come under the path", LATER, exchangeBars, E623, BACK),
+  row("workers do not see the bars", READY, moveBars, NO_BARS, { also: expectNoBars, again: true }),
+  row("other bars come under the path", LATER, exchangeBars, OTHER_BARS, BACK),
   row("columns that wait for a join are deleted", COLUMNS, deleteColumns, { restarts: 1 }),
   row("columns that wait for a join are cut short", COLUMNS, cutColumns, { restarts: 1 }),
   row("a part is deleted", JOINED, deletePart, MISSING, { again: usesParts }),

@@ -159,16 +159,16 @@ const usesFiles = (next: StartedRun, { mode }: Scene) =>
   mode !== "dataset" || expect(foundDone(next)).toBeGreaterThan(0);
 
 const restarted = (deadlineKills: number) => ({ counters: { executorRestarts: 1, deadlineKills } });
-const E604_SILENT = {
+const SILENT_WORKERS = {
   code: "E604",
   says: /has no worker that answers\n {2}look at the logs of those/,
   seconds: 60,
 };
-const E607 = { code: "E607", says: twice("E607", "ended twice while they ran") };
-const E608 = { code: "E608", says: /^E608 Dask gave up \('factorloom_.*workers died/s };
-const E612 = { code: "E612", says: /^E612 the bridge to Dask ended: SIGKILL\n {2}run again/ };
-const E613 = { code: "E613", says: twice("E613", "did not answer twice within 2 s of") };
-const E515 = { code: "E515", says: /gated.*the gate is broken at row -?\d+/s };
+const ENDED = { code: "E607", says: twice("E607", "ended twice while they ran") };
+const GIVEN_UP = { code: "E608", says: /^E608 Dask gave up \('factorloom_.*workers died/s };
+const BRIDGE_ENDED = { code: "E612", says: /^E612 the bridge to Dask ended: SIGKILL\n {2}run again/ };
+const SILENT_EXECUTORS = { code: "E613", says: twice("E613", "did not answer twice within 2 s of") };
+const THROWN = { code: "E515", says: /gated.*the gate is broken at row -?\d+/s };
 const ABORTED = { reason: REASON };
 const OWN = { options: () => ({}) };
 const HASTY = { cluster: "hasty" } as const;
@@ -196,13 +196,13 @@ export const PROCESS_ROWS: readonly RunRow[] = [
     "every executor is killed",
     MANY,
     toEveryOne((pid) => kill(pid)),
-    E607,
+    ENDED,
     { again },
   ),
   row("an executor stops", [...CHUNKS, at(JOIN, "dataset")], stopExecutor, restarted(1), seconds(5)),
-  row("every executor stops", CHUNKS, toEveryOne(stop), E613, { ...seconds(2), again }),
+  row("every executor stops", CHUNKS, toEveryOne(stop), SILENT_EXECUTORS, { ...seconds(2), again }),
   row("a worker is killed", [...ANY_TIME, ...PANELS], killWorker, { restarts: 0, gone: 1 }, OWN),
-  row("every worker that has the task is killed", BOTH, killEveryWorker, E608, { again }),
+  row("every worker that has the task is killed", BOTH, killEveryWorker, GIVEN_UP, { again }),
   row("a worker and its nanny are killed", MANY, killWithNanny, { restarts: 0, workers: 1 }, { lost: 1 }),
   row("no worker is left", CHUNKS, killAllWithNannies, noWorker("s"), {
     options: () => ({ timeoutSeconds: 8 }),
@@ -222,7 +222,7 @@ export const PROCESS_ROWS: readonly RunRow[] = [
     },
   ),
   row("a worker stops before it has the executors' code", START, stopBefore(1, 15), {}, { connected: goOn }),
-  row("all workers stop before they have the executors' code", START, stopBefore(2, 6), E604_SILENT, {
+  row("all workers stop before they have the executors' code", START, stopBefore(2, 6), SILENT_WORKERS, {
     also: goOn,
   }),
   row("a worker stops for 2 s", [...BOTH, at(JOIN, "dataset")], stopFor2s, {}),
@@ -230,7 +230,7 @@ export const PROCESS_ROWS: readonly RunRow[] = [
   row("a worker stops for good that has results", BOTH, stopOtherWorker, { workers: 1 }, HASTY),
   row("the bridge is killed", BRIDGE, killBridge, { restarts: 1 }, { ...OWN, also: expectGivenOnce }),
   // No client is left to clean up: unused executors end after 10 s.
-  row("the bridge is killed three times", CHUNKS, killBridges, E612, OWN),
+  row("the bridge is killed three times", CHUNKS, killBridges, BRIDGE_ENDED, OWN),
   row("idle bridges are killed", [at("between two runs", "chunks")], killIdle, {}, OWN),
   row(
     "the cluster is closed",
@@ -245,7 +245,7 @@ export const PROCESS_ROWS: readonly RunRow[] = [
   row("abort", START, abortDuring("install"), ABORTED, { also: expectNoBridge }),
   row("abort", READY, abortDuring("addJob"), ABORTED, { run: signalled, again }),
   row("abort in the middle", SOME, abort, ABORTED, { run: signalled, again: usesFiles }),
-  row("an operator of the user throws", READY, breakGate, E515, {
+  row("an operator of the user throws", READY, breakGate, THROWN, {
     keepsGate: true,
     also: expectNoOtherTry,
     again,

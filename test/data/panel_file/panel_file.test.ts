@@ -277,7 +277,7 @@ describe("an unfinished panel file", () => {
 });
 
 describe("another file than that of the panel", () => {
-  const E303 = (file: string, reason: string) =>
+  const unreadable = (file: string, reason: string) =>
     `DataError: E303 ${file}: cannot be read as a panel file (${reason})\n` +
     "  check that the file is complete and that its extension fits its content";
 
@@ -292,7 +292,7 @@ describe("another file than that of the panel", () => {
     }
     const path = writeScratch("cut.arrow", bytes.subarray(0, -1));
     const message = await messageOf(() => openPanelFile(path, source));
-    expect(message).toContain(E303("cut.arrow", "it does not end like an Arrow file").split("\n")[0]);
+    expect(message).toContain(unreadable("cut.arrow", "it does not end like an Arrow file").split("\n")[0]);
   });
 
   test("is refused if it is cut while it is read", async () => {
