@@ -105,7 +105,7 @@ class BatchFiles implements Iterable<LaneFile> {
       yield {
         path: input.file.path,
         open: () => sourceOf(input, reading),
-        afterRead: async ({ times, rows }) => {
+        afterRead: async (times, rows) => {
           await expectUnchanged(input.file);
           this.#rows += rows;
           this.read.push({ input, rows, endTime: (this.read.at(-1)?.endTime ?? 0) + times });

@@ -8,16 +8,9 @@ import { expectColumns } from "../input/new_inputs.ts";
 export interface LaneFile {
   readonly path: string;
   readonly open: () => Promise<PanelSource>;
-  /** Called once its rows are read. */
-  readonly afterRead?: (rows: RowCounts) => Promise<void>;
+  /** Called once its rows are read, with the numbers of its times, and of its rows: one for each time and symbol. */
+  readonly afterRead?: (times: number, rows: number) => Promise<void>;
   readonly onFailure?: (failure: unknown) => void;
-}
-
-export interface RowCounts {
-  /** Distinct times. */
-  readonly times: number;
-  /** Rows, one for each time and symbol. */
-  readonly rows: number;
 }
 
 export interface LaneSourceSpec {
@@ -37,11 +30,11 @@ export class LaneSource implements PanelSource {
   readonly laneCount: number;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
+  readonly seriesNames: readonly string[];
+  readonly time: TimeColumn;
+  readonly isOpenEnded = true;
   /** Unknown before the files are read. */
   readonly rowCount = 0;
-  readonly time: TimeColumn;
-  readonly seriesNames: readonly string[];
-  readonly isOpenEnded = true;
   /** Labels of group columns of files, numbered in the order of appearance: a code has one meaning in all blocks. */
   labels: Record<string, string[]> = {};
   /** The files of the next reading; which is the next one may depend on those before. */
@@ -65,31 +58,38 @@ export class LaneSource implements PanelSource {
    *
    * @throws DataError E366 if a file lacks a column; as its source.
    */
-  async *blocks({ fields, groups, blockRows, signal }: BlockRequest): AsyncGenerator<PanelBlock, void, void> {
-    const ofFile = groups.filter((name) => !this.#ownGroups.has(name));
-    const { laneCount, seriesNames } = this;
-    const filled = new LaneBlock({ fields, groups: ofFile, blockRows, laneCount, seriesNames });
-    const block = () => filled.take(this.#ownGroups);
+  async *blocks(wanted: BlockRequest): AsyncGenerator<PanelBlock, void, void> {
+    const request = { ...wanted, groups: wanted.groups.filter((name) => !this.#ownGroups.has(name)) };
+    const { blockRows } = request;
+    const block = emptyBlock(request, this.laneCount);
+    const filled = (rowCount: number) => ({
+      ...block,
+      rowCount,
+      groups: new Map([...this.#ownGroups, ...block.groups]),
+    });
+    let rowCount = 0;
     for (const { path, open, afterRead, onFailure } of this.files) {
-      const counts = { times: 0, rows: 0 };
       let source: PanelSource | null = null;
+      let [times, rows] = [0, 0];
       try {
         source = await open();
-        expectColumns(path, source, { fields, groups: ofFile });
+        expectColumns(path, source, request);
         const lanes = Int32Array.from(source.symbols, (symbol) => this.#laneOf.get(symbol)!);
-        for await (const read of source.blocks({ fields, groups: ofFile, blockRows, signal })) {
-          const recoded = this.#recoded(read, ofFile);
-          for (let row = 0; row < read.rowCount; ) {
-            const end = Math.min(read.rowCount, row + blockRows - filled.rowCount);
-            filled.add(recoded, lanes, row, end);
-            row = end;
-            if (filled.rowCount === blockRows) yield block();
+        const { fields, groups, signal } = request;
+        for await (const read of source.blocks({ fields, groups, blockRows, signal })) {
+          for (let from = 0; from < read.rowCount; ) {
+            const end = Math.min(read.rowCount, from + blockRows - rowCount);
+            this.#copy(read, block, { lanes, laneCount: this.laneCount, from, end, at: rowCount });
+            rowCount += end - from;
+            from = end;
+            if (rowCount < blockRows) continue;
+            yield filled(rowCount);
+            rowCount = 0;
           }
-          counts.times += read.rowCount;
-          for (let cell = read.rowCount * lanes.length - 1; cell >= 0; cell--)
-            counts.rows += read.present[cell]!;
+          times += read.rowCount;
+          for (let cell = read.rowCount * lanes.length - 1; cell >= 0; cell--) rows += read.present[cell]!;
         }
-        await afterRead?.(counts);
+        await afterRead?.(times, rows);
       } catch (error) {
         onFailure?.(error);
         throw error;
@@ -97,83 +97,45 @@ export class LaneSource implements PanelSource {
         await source?.close();
       }
     }
-    if (filled.rowCount > 0) yield block();
+    if (rowCount > 0) yield filled(rowCount);
   }
 
   async close(): Promise<void> {}
 
-  /** The block with the job's codes of labels in place of the file's. */
-  #recoded(block: PanelBlock, names: readonly string[]): PanelBlock {
-    if (names.length === 0) return block;
-    const groups = names.map((name) => {
-      this.labels[name] ??= [];
-      const known = this.labels[name];
-      const group = block.groups.get(name)!;
-      const codeOf = new Map(known.map((label, code) => [label, code]));
-      const codes = group.labels.map((label) => codeOf.get(label) ?? known.push(label) - 1);
-      const recoded = sharedCodes(group.codes.length);
-      for (let cell = 0; cell < recoded.length; cell++) recoded[cell] = codes[group.codes[cell]!] ?? -1;
-      return [name, { ...group, codes: recoded }] as const;
-    });
-    return { ...block, groups: new Map(groups) };
-  }
-}
-
-interface LaneBlockShape {
-  readonly fields: readonly string[];
-  readonly groups: readonly string[];
-  readonly blockRows: number;
-  readonly laneCount: number;
-  readonly seriesNames: readonly string[];
-}
-
-/** A block that is filled with rows of files. */
-class LaneBlock {
-  rowCount = 0;
-  readonly #laneCount: number;
-  readonly #seriesNames: readonly string[];
-  readonly #times: BigInt64Array;
-  readonly #present: Uint8Array;
-  readonly #fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
-  readonly #groups: ReadonlyMap<string, GroupColumn>;
-
-  constructor({ fields, groups, blockRows, laneCount, seriesNames }: LaneBlockShape) {
-    this.#seriesNames = seriesNames;
-    const cells = blockRows * laneCount;
-    this.#laneCount = laneCount;
-    this.#times = new BigInt64Array(blockRows);
-    this.#present = new Uint8Array(cells);
-    this.#fields = new Map(fields.map((name) => [name, sharedColumn(cells)]));
-    this.#groups = new Map(
-      groups.map((name) => [name, { name, labels: [], codes: sharedCodes(cells), changesOverTime: true }]),
-    );
-  }
-
-  /** Adds the rows `from` to `end` of a file's block; lanes that the file lacks are null, but in series. */
-  add(block: PanelBlock, lanes: Int32Array, from: number, end: number): void {
-    const rows = { lanes, laneCount: this.#laneCount, from, end, at: this.rowCount };
-    this.#times.set(block.times.subarray(from, end), this.rowCount);
-    spread(block.present, this.#present, rows, 0);
-    for (const [name, column] of this.#fields) {
-      if (this.#seriesNames.includes(name)) repeat(block.fields.get(name)!, column, rows);
-      else spread(block.fields.get(name)!, column, rows, Number.NaN);
+  /** Copies rows of a file's block; lanes that the file lacks are null, but in series. */
+  #copy(read: PanelBlock, block: PanelBlock, rows: SpreadRows): void {
+    block.times.set(read.times.subarray(rows.from, rows.end), rows.at);
+    spread(read.present, block.present, rows, 0);
+    for (const [name, column] of block.fields) {
+      if (this.seriesNames.includes(name)) repeat(read.fields.get(name)!, column, rows);
+      else spread(read.fields.get(name)!, column, rows, Number.NaN);
     }
-    for (const [name, { codes }] of this.#groups) spread(block.groups.get(name)!.codes, codes, rows, -1);
-    this.rowCount += end - from;
+    for (const [name, { codes }] of block.groups)
+      spread(this.#recoded(read.groups.get(name)!), codes, rows, -1);
   }
 
-  /** The rows so far; the next ones take their place. */
-  take(ownGroups: ReadonlyMap<string, GroupColumn>): PanelBlock {
-    const { rowCount } = this;
-    this.rowCount = 0;
-    return {
-      rowCount,
-      times: this.#times,
-      present: this.#present,
-      fields: this.#fields,
-      groups: new Map([...ownGroups, ...this.#groups]),
-    };
+  /** Translates codes of the file to codes of the job. */
+  #recoded({ name, labels, codes }: GroupColumn): Int32Array {
+    this.labels[name] ??= [];
+    const known = this.labels[name];
+    const codeOf = new Map(known.map((label, code) => [label, code]));
+    const translated = labels.map((label) => codeOf.get(label) ?? known.push(label) - 1);
+    return codes.map((code) => translated[code] ?? -1);
   }
+}
+
+function emptyBlock({ fields, groups, blockRows }: BlockRequest, laneCount: number): PanelBlock {
+  const cells = blockRows * laneCount;
+  const changesOverTime = true;
+  return {
+    rowCount: 0,
+    times: new BigInt64Array(blockRows),
+    present: new Uint8Array(cells),
+    fields: new Map(fields.map((name) => [name, sharedColumn(cells)])),
+    groups: new Map(
+      groups.map((name) => [name, { name, labels: [], codes: sharedCodes(cells), changesOverTime }]),
+    ),
+  };
 }
 
 interface SpreadRows {
@@ -185,15 +147,6 @@ interface SpreadRows {
   readonly end: number;
   /** Where the first of the rows goes. */
   readonly at: number;
-}
-
-/** Copies the value that all lanes of a file have to all lanes of the job. */
-function repeat(source: Float64Array, target: Float64Array, rows: SpreadRows): void {
-  const { lanes, laneCount, from, end, at } = rows;
-  for (let row = from; row < end; row++) {
-    const first = (at + row - from) * laneCount;
-    target.fill(source[row * lanes.length]!, first, first + laneCount);
-  }
 }
 
 /** Copies rows of a file's lanes to lanes of the job; other lanes get the value `absent`. */
@@ -214,5 +167,14 @@ function spread<T extends Float64Array | Int32Array | Uint8Array>(
     const [sourceCell, targetCell] = [row * lanes.length, (at + row - from) * laneCount];
     for (let lane = 0; lane < lanes.length; lane++)
       target[targetCell + lanes[lane]!] = source[sourceCell + lane]!;
+  }
+}
+
+/** Copies the value that all lanes of a file have to all lanes of the job. */
+function repeat(source: Float64Array, target: Float64Array, rows: SpreadRows): void {
+  const { lanes, laneCount, from, end, at } = rows;
+  for (let row = from; row < end; row++) {
+    const first = (at + row - from) * laneCount;
+    target.fill(source[row * lanes.length]!, first, first + laneCount);
   }
 }
