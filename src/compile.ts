@@ -214,13 +214,13 @@ function registryWith(operators: readonly Operator[]): Registry {
   return registry;
 }
 
-/** The built-in operators and others. @throws UsageError E511 for a name that is taken. */
+/** The built-in operators and others. @throws UsageError E549 for a name that is taken. */
 export function withOperators(operators: readonly Operator[]): Registry {
   try {
     return builtInRegistry.with(operators);
   } catch (error) {
     throw new UsageError(
-      "E511",
+      "E549",
       (error as InternalError).problem,
       "give the operator, alias or symbol another name",
     );
@@ -249,7 +249,7 @@ function refuseUnreadable(source: Source): void {
   const size = Buffer.byteLength(source.text);
   if (size > SOURCE_BYTES_MAX) {
     const message = `the source has ${size} bytes, the limit is ${SOURCE_BYTES_MAX}`;
-    throw formulaError([source.diagnostic("E105", start, message, "split it into several files")]);
+    throw formulaError([source.diagnostic("E104", start, message, "split it into several files")]);
   }
   const at = source.text.search(/[\0\ufffd]/);
   if (at >= 0) {
@@ -289,10 +289,10 @@ function chooseDialect(
     if (findDialect(name)) continue;
     report.add("E108", nameSpan, `unknown dialect ${name}`, remedyAmong("dialects", DIALECT_NAMES, name));
   }
-  if (stated[1]) report.add("E221", stated[1], "the dialect is stated twice", "remove this line");
+  if (stated[1]) report.add("E108", stated[1], "the dialect is stated twice", "remove this line");
   const dialect = wanted === undefined ? undefined : findDialect(wanted);
   if (wanted !== undefined && !dialect) {
-    throw new UsageError("E501", `unknown dialect ${wanted}`, remedyAmong("dialects", DIALECT_NAMES, wanted));
+    throw new UsageError("E506", `unknown dialect ${wanted}`, remedyAmong("dialects", DIALECT_NAMES, wanted));
   }
   if (dialect) return dialect;
   if (statements.some((statement) => statement.kind === "broken" && statement.keyword === "dialect")) {
@@ -304,7 +304,7 @@ function chooseDialect(
 function checkPassNames(names: readonly string[]): ReadonlySet<string> {
   for (const name of names) {
     if (COMPILER_PASS_NAMES.includes(name)) continue;
-    throw new UsageError("E502", `unknown pass ${name}`, remedyAmong("passes", COMPILER_PASS_NAMES, name));
+    throw new UsageError("E506", `unknown pass ${name}`, remedyAmong("passes", COMPILER_PASS_NAMES, name));
   }
   return new Set(names);
 }

@@ -111,7 +111,7 @@ export class Engine {
   /**
    * Starts the threads.
    *
-   * @throws UsageError for options that make no sense, such as E571 for `queueMs`, E572 for `hang`, E573 for
+   * @throws UsageError for options that make no sense, such as E528 for `queueMs`, for `hang`, for
    *   `memoryThresholds`; ResourceError if the threads do not start.
    * @example
    * await using engine = await Engine.start({ threads: 2, memoryLimit: "4GiB" });
@@ -249,8 +249,8 @@ export class Engine {
    * Explains a cell of a factor: the value of every sub-expression in it, and for a null the chain of cells down to the
    * first cause. The values have the bits of `evaluate`; only the rows that the cell depends on are computed.
    *
-   * @throws UsageError E506 for an unknown factor, E541 for a time of another type; DataError E344 for a time and E345 for
-   *   a symbol that the data lack, E346 where the symbol has no row at that time; else as `evaluate`.
+   * @throws UsageError E506 for an unknown factor, E541 for a time of another type; DataError E344 for a time and for
+   *   a symbol that the data lack, where the symbol has no row at that time; else as `evaluate`.
    * @example
    * const { cause } = await engine.why(program, panel, { factor: "a", symbol: "A", time: "2024-01-02" });
    * cause; // "too_few_rows"
@@ -266,8 +266,8 @@ export class Engine {
    * Explains the cells of a factor and a symbol from one time to another, both inclusive: one explanation for each time at
    * which the symbol has a row, in order. Default: all times.
    *
-   * @throws UsageError E506 for an unknown factor, E541 for a time of another type; DataError E345 for a symbol that the
-   *   data lack, E342 for no time in the range; else as `evaluate`.
+   * @throws UsageError E506 for an unknown factor, E541 for a time of another type; DataError E344 for a symbol that the
+   *   data lack, for no time in the range; else as `evaluate`.
    * @example
    * const rows = await engine.whyRows(program, panel, { factor: "a", symbol: "A", from: "2024-01-02" });
    * rows[0]?.cause; // "too_few_rows"
@@ -290,8 +290,8 @@ export class Engine {
    *
    * Values are those of `evaluate`: an infinity is null unless `keepInfinite`.
    *
-   * @throws DataError E386 if no factor is in both; UsageError E506 for a selected factor that neither has, E511 for
-   *   different operators of one name, E555 for a param whose defaults differ beside `paramsByTime`, E566 for a tolerance
+   * @throws DataError E386 if no factor is in both; UsageError E506 for a selected factor that neither has, E549 for
+   *   different operators of one name, E555 for a param whose defaults differ beside `paramsByTime`, E528 for a tolerance
    *   that is negative or no number; else as `evaluate`.
    * @example
    * const slower = compile("a = ts_mean(close, 3) * lambda\nparam lambda = 0.9");
@@ -362,7 +362,7 @@ export class Engine {
 
 function queueMsWrong(_: string, given: unknown): UsageError {
   return new UsageError(
-    "E571",
+    "E528",
     `queueMs must be a number from 0 to ${QUEUE_MS_MAX}, got ${typeof given === "number" ? given : kindOf(given)}`,
     "leave it out, so that each plan has the queues that suit it",
   );

@@ -75,3 +75,11 @@ export class InternalError extends FactorloomError {
     );
   }
 }
+
+/** Makes the errors of one code, which differ by their texts. */
+export function errorsOf<E extends FactorloomError>(
+  kind: new (code: string, problem: string, remedy: string) => E,
+  code: string,
+): (problem: string, remedy: string) => E {
+  return (problem, remedy) => new kind(code, problem, remedy);
+}

@@ -67,7 +67,7 @@ const RUNS_DEFAULT = 3;
  * measures both. A run is all factors once, from bars in memory to results in memory; the first is compared, the median
  * of the `runs` that follow is the time. Ours goes from the formulas' text to the Arrow table.
  *
- * @throws ResourceError as the engine, E448 if a peer that is there fails.
+ * @throws ResourceError as the engine, E449 if a peer that is there fails.
  */
 export async function measurePeers(options: PeersOptions): Promise<PeersResult> {
   const { lanes, rows, factors = FACTORS, peers = PEERS, runs = RUNS_DEFAULT } = options;

@@ -39,7 +39,7 @@ async function measurePandas(
     const request = JSON.stringify({ folder, rows, lanes, fields: FIELDS, factors, runs });
     const answer = await runPython(python, ["-B", scriptPath()], request);
     if (answer.failure !== null)
-      throw new ResourceError("E448", "pandas does not compute the factors", answer.failure);
+      throw new ResourceError("E449", "pandas does not compute the factors", answer.failure);
     const { version, wallMs } = JSON.parse(answer.stdout) as Pick<PeerRun, "version" | "wallMs">;
     return {
       version,

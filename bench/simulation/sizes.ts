@@ -27,7 +27,7 @@ export interface SizesOptions {
   readonly threads: number;
 }
 
-/** The plan that a session opens of a formula set. @throws UsageError E562 for an unknown set. */
+/** The plan that a session opens of a formula set. @throws UsageError E506 for an unknown set. */
 export async function sessionSize(set: string, { lanes, threads }: SizesOptions): Promise<SessionSize> {
   const dag = graphOf(formulaSet(set));
   const plan = formPlan(dag, {

@@ -44,7 +44,7 @@ export function bind(
   } catch (error) {
     if (!(error instanceof ExpansionLimit)) throw error;
     const message = `the file has more than ${EXPRESSION_NODES_MAX} expressions once its definitions are expanded`;
-    report.add("E112", error.span, message, "give repeated parts a name with let, or split the file");
+    report.add("E104", error.span, message, "give repeated parts a name with let, or split the file");
     return { factors: [], params: [], conditions: [], universe: null };
   }
 }
@@ -174,7 +174,7 @@ class Binder {
     if (!takesArguments && expression.type !== "group" && expression.type !== "text") return expression;
     const what = takesArguments ? "takes arguments" : `is a ${expression.type}`;
     this.#report.add(
-      "E218",
+      "E204",
       statement,
       `the universe ${universe} ${what}`,
       "give it one value per symbol and time",

@@ -28,7 +28,7 @@ export interface Definitions {
   readonly params: ReadonlyMap<string, Param>;
 }
 
-/** Collects a file's definitions; reports names that are taken (E207, E220). */
+/** Collects a file's definitions; reports names that are taken (E207). */
 export function collectDefinitions(
   statements: readonly StatementSyntax[],
   registry: Registry,
@@ -63,7 +63,7 @@ export function collectDefinitions(
     if (statement.kind !== "let" || !statement.parameters) continue;
     reportParametersTwice(statement.parameters, report);
     if (registry.find(name, dialect)) {
-      report.add("E220", nameSpan, `${spelledName(name)} is the name of an operator`, "choose another name");
+      report.add("E207", nameSpan, `${spelledName(name)} is the name of an operator`, "choose another name");
     }
   }
   return { byName, params };
@@ -74,12 +74,12 @@ export function letSignature({ name, parameters }: LetSyntax): string {
   return `${spelledName(name)}(${(parameters ?? []).map((parameter) => spelledName(parameter.name)).join(", ")})`;
 }
 
-/** Refuses `$close = ...` (E209) where `$` marks fields. */
+/** Refuses `$close = ...` (E207) where `$` marks fields. */
 function withoutFieldSign(name: string, span: Span, dialect: DialectName, report: Report): string {
   if (!name.startsWith("$") || !DIALECTS[dialect].spellings.includes("$")) return name;
   const plain = name.slice(1);
   const remedy = `write ${spelledName(plain)}`;
-  report.add("E209", span, `${name} cannot be defined: $ stands before fields`, remedy);
+  report.add("E207", span, `${name} cannot be defined: $ stands before fields`, remedy);
   return plain;
 }
 

@@ -102,7 +102,7 @@ export function foldedConstant(operator: Readonly<ElementwiseDefinition>, values
     return numberGiven(referenceCell(operator, values));
   } catch (error) {
     const problem = `operator ${operator.name} fails on ${values.join(", ")}: ${String(error)}`;
-    throw new UsageError("E558", problem, "return NaN for values without a result", { cause: error });
+    throw new UsageError("E515", problem, "return NaN for values without a result", { cause: error });
   }
 }
 

@@ -50,7 +50,7 @@ const textOf = (value: ParamValue): string =>
 
 /** A param's value has a type that its use does not accept. */
 export function paramTypeWrong(message: string, remedy: string): UsageError {
-  return new UsageError("E504", message, remedy);
+  return new UsageError("E528", message, remedy);
 }
 
 /** A param without a default has no value, or two programs that are compared have none in common. */
@@ -61,7 +61,7 @@ export function paramWithoutValue(name: string, lacking = "value"): UsageError {
 function unknownParam(name: string, declared: ReadonlyMap<string, unknown>): UsageError {
   const known = [...declared.keys()].join(", ") || "none";
   const remedy = suggestion(name, declared.keys(), `params of this file: ${known}`);
-  return new UsageError("E503", `unknown param ${name}`, remedy);
+  return new UsageError("E506", `unknown param ${name}`, remedy);
 }
 
 /**

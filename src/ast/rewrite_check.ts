@@ -26,7 +26,7 @@ export function parseRewrite({
 /**
  * Checks the rewrites that a caller adds: their meaning must not depend on the file that uses them.
  *
- * @throws UsageError E512 if a formula cannot be read, uses more than its parameters and operators, or itself.
+ * @throws UsageError E549 if a formula cannot be read, uses more than its parameters and operators, or itself.
  */
 export function checkRewrites(operators: readonly Operator[], registry: Registry): void {
   const uses = new Map<RewriteOperator, RewriteOperator[]>();
@@ -53,7 +53,7 @@ export function checkRewrites(operators: readonly Operator[], registry: Registry
   }
 }
 
-/** The rewrites that a rewrite's formula calls. @throws UsageError E512 if it uses anything from outside. */
+/** The rewrites that a rewrite's formula calls. @throws UsageError E549 if it uses anything from outside. */
 function rewritesIn(operator: RewriteOperator, registry: Registry): RewriteOperator[] {
   const root = parseRewrite(operator);
   if ("problem" in root) {
@@ -87,5 +87,5 @@ function calledOperator({ name, isSymbol, args }: CallSyntax, registry: Registry
 }
 
 function rewriteError({ name }: RewriteOperator, problem: string, remedy: string): UsageError {
-  return new UsageError("E512", `operator ${name}: ${problem}`, remedy);
+  return new UsageError("E549", `operator ${name}: ${problem}`, remedy);
 }

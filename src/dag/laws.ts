@@ -53,7 +53,7 @@ export function equationsOf(operator: KernelOperator, registry: Registry): reado
   return equations;
 }
 
-/** @throws UsageError E521 for an unreadable law. */
+/** @throws UsageError E549 for an unreadable law. */
 export function checkLaws(operators: readonly Operator[], registry: Registry): void {
   for (const operator of kernelOperators(operators)) equationsOf(operator, registry);
 }
@@ -182,7 +182,7 @@ class LawReader {
 
   #error(problem: string): UsageError {
     return new UsageError(
-      "E521",
+      "E549",
       `operator ${this.#operator.name}: law ${JSON.stringify(this.#law)}: ${problem}`,
       'write "commutative", or an equation such as "abs(-x) = abs(x)"',
     );

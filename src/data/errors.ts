@@ -3,7 +3,11 @@
  * E30x the file, E31x its columns, E32x its rows, E33x its names (those of side tables are in
  * `side_tables/errors.ts`), E34x output; E44x the machine, E54x arguments.
  */
-import { DataError, ResourceError, UsageError } from "../errors.ts";
+import { DataError, errorsOf, ResourceError, UsageError } from "../errors.ts";
+
+const notThere = errorsOf(DataError, "E301");
+const noTable = errorsOf(DataError, "E306");
+const nameTwice = errorsOf(DataError, "E314");
 
 /** Formats that `readPanel` accepts, for messages. */
 const INPUT_FORMATS = ".csv, .csv.gz, .tsv, .parquet, .arrow, .feather or .ipc";
@@ -24,81 +28,66 @@ export function listed(names: readonly string[]): string {
   return shown.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
-export function fileMissing(file: string): DataError {
-  return new DataError("E301", `${file}: there is no such file`, "check the path and the working directory");
-}
+export const fileMissing = (file: string) =>
+  notThere(`${file}: there is no such file`, "check the path and the working directory");
 
-export function fileUnreadable(file: string, reason: string): DataError {
-  return notOpened(file, reason, "give the path of a readable file");
-}
+export const fileUnreadable = (file: string, reason: string) =>
+  notOpened(file, reason, "give the path of a readable file");
 
 /** The error for something that cannot be opened, or a missing file or folder of a job or a session. */
-export function notOpened(path: string, reason: string, remedy: string, cause?: unknown): DataError {
-  return new DataError("E309", `${path}: cannot be opened (${reason})`, remedy, { cause });
-}
+export const notOpened = (path: string, reason: string, remedy: string, cause?: unknown) =>
+  new DataError("E309", `${path}: cannot be opened (${reason})`, remedy, { cause });
 
-export function extensionUnknown(file: string): DataError {
-  return new DataError(
+export const extensionUnknown = (file: string) =>
+  new DataError(
     "E302",
     `${file}: this kind of file is not known`,
     `use a ${INPUT_FORMATS} file, or a folder of .parquet or of Arrow files`,
   );
-}
 
-export function notParsable(file: string, format: string, reason: string, cause: unknown): DataError {
-  return new DataError(
+export const notParsable = (file: string, format: string, reason: string, cause: unknown) =>
+  new DataError(
     "E303",
     `${file}: cannot be read as ${format} (${reason})`,
     "check that the file is complete and that its extension fits its content",
     { cause },
   );
-}
 
-export function noRows(file: string): DataError {
-  return new DataError("E304", `${file}: has no rows`, "give a table with at least one row below its header");
-}
+export const noRows = (file: string) =>
+  new DataError("E304", `${file}: has no rows`, "give a table with at least one row below its header");
 
-export function malformedRow(
+export const malformedRow = (
   file: string,
   line: number,
   reason: string,
   remedy = 'give every line as many cells as the header has; cells that hold the delimiter need "quotes"',
-): DataError {
-  return new DataError("E305", `${file}: line ${line}: ${reason}`, remedy);
-}
+) => new DataError("E305", `${file}: line ${line}: ${reason}`, remedy);
 
-export function notUtf8(file: string, line: number, encoding: string): DataError {
-  return malformedRow(
+export const notUtf8 = (file: string, line: number, encoding: string) =>
+  malformedRow(
     file,
     line,
     `is not UTF-8, but perhaps ${encoding}`,
     `convert the file: iconv -f ${encoding} -t UTF-8 old.csv > new.csv`,
   );
-}
 
-export function folderUnusable(folder: string, problem: string): DataError {
-  return new DataError(
-    "E306",
+export const folderUnusable = (folder: string, problem: string) =>
+  noTable(
     `${folder}: ${problem}`,
     "keep only .parquet files in it, or only Arrow files; names that start with . or _ are passed over",
   );
-}
 
-export function columnsDiffer(file: string, first: string, difference: string): DataError {
-  return new DataError(
-    "E308",
+export const columnsDiffer = (file: string, first: string, difference: string) =>
+  noTable(
     `${file}: its columns are not those of ${first}: ${difference}`,
     "give all files of a folder the same columns, in the same order and of the same types",
   );
-}
 
-export function databaseMissing(file: string): DataError {
-  return new DataError("E307", `${file}: there is no such database`, "check the path");
-}
+export const databaseMissing = (file: string) =>
+  notThere(`${file}: there is no such database`, "check the path");
 
-export function queryFailed(file: string, reason: string, cause: unknown): DataError {
-  return new DataError("E310", `${file}: the query fails: ${reason}`, "try it in DuckDB", { cause });
-}
+export const queryFailed = (file: string, reason: string, cause: unknown) =>
+  new DataError("E310", `${file}: the query fails: ${reason}`, "try it in DuckDB", { cause });
 
 export function noTimeColumn(
   file: string,
@@ -113,33 +102,25 @@ export function noTimeColumn(
   );
 }
 
-export function noSymbolColumn(
-  file: string,
-  wanted: string | undefined,
-  columns: readonly string[],
-): DataError {
-  return new DataError(
-    "E312",
+export const noSymbolColumn = (file: string, wanted: string | undefined, columns: readonly string[]) =>
+  new DataError(
+    "E311",
     `${file}: no symbol column${wanted === undefined ? "" : ` ${quoted(wanted)}`} among the columns ${listed(columns)}`,
     "name it symbol, or say which column it is (--symbol-column; symbolColumn in the library)",
   );
-}
 
-export function severalTimeColumns(file: string, columns: readonly string[]): DataError {
-  return new DataError(
-    "E313",
+export const severalTimeColumns = (file: string, columns: readonly string[]) =>
+  new DataError(
+    "E311",
     `${file}: the columns ${listed(columns)} could each be the time column`,
     "say which one it is (--time-column; timeColumn in the library), or drop the others; join a date and a time of day into one column",
   );
-}
 
-export function sameName(file: string, first: string, second: string): DataError {
-  return new DataError(
-    "E314",
+export const sameName = (file: string, first: string, second: string) =>
+  nameTwice(
     `${file}: the columns ${quoted(first)} and ${quoted(second)} have names that differ at most by case`,
     "rename or drop one of them",
   );
-}
 
 export function columnTypeUnusable(
   file: string,
@@ -151,57 +132,49 @@ export function columnTypeUnusable(
   return typeRefused(`${file}: the ${role} column ${quoted(name)} has type ${type}`, `make it ${wanted}`);
 }
 
-export function columnUnreadable(file: string, name: string, type: string): DataError {
-  return typeRefused(
+export const columnUnreadable = (file: string, name: string, type: string) =>
+  typeRefused(
     `${file}: the column ${quoted(name)} has type ${type}, whose digits cannot all be read`,
     "write it as doubles, as integers of 64 bits or as decimals of at most 38 digits, or drop the column",
   );
-}
 
 /** The error for a column of a type that cannot be read. */
-function typeRefused(problem: string, remedy: string): DataError {
-  return new DataError("E315", problem, remedy);
-}
+const typeRefused = (problem: string, remedy: string) => new DataError("E315", problem, remedy);
 
-export function symbolNotWhole(file: string, name: string, value: string, place: string): DataError {
-  return new DataError(
+export const symbolNotWhole = (file: string, name: string, value: string, place: string) =>
+  new DataError(
     "E318",
     `${file}: the symbol column ${quoted(name)} has ${value} in ${place}, which is no whole number that a double holds`,
     "write symbols as text or as integers",
   );
-}
 
-export function timeTextInvalid(file: string, name: string, value: string, place: string): DataError {
-  return new DataError(
+export const timeTextInvalid = (file: string, name: string, value: string, place: string) =>
+  new DataError(
     "E316",
     `${file}: the time column ${quoted(name)} has ${quoted(value)} in ${place}, which is not a date like the others`,
     "write all times alike: 2013-02-08, 2013-02-08 09:30:00, 2013-02-08 09:30:00+00, or an integer",
   );
-}
 
-export function textAmongNumbers(file: string, name: string, value: string, place: string): DataError {
-  return new DataError(
+export const textAmongNumbers = (file: string, name: string, value: string, place: string) =>
+  new DataError(
     "E317",
     `${file}: the column ${quoted(name)} holds numbers, but ${quoted(value)} in ${place}`,
     "leave the cell empty where a value is missing, or drop the column",
   );
-}
 
-export function emptyKey(file: string, role: "time" | "symbol", name: string, place: string): DataError {
-  return new DataError(
+export const emptyKey = (file: string, role: "time" | "symbol", name: string, place: string) =>
+  new DataError(
     "E321",
     `${file}: the ${role} column ${quoted(name)} is empty in ${place}`,
     `every row needs a ${role}; fill it in or drop the row`,
   );
-}
 
-export function timeInfinite(file: string, name: string, place: string): DataError {
-  return new DataError(
+export const timeInfinite = (file: string, name: string, place: string) =>
+  new DataError(
     "E323",
     `${file}: the time column ${quoted(name)} is infinite in ${place}`,
     "every row needs a time; correct it or drop the row",
   );
-}
 
 /** Why times that differ in the file may be one, and how to have both. */
 const TIME_CUTS = {
@@ -242,34 +215,25 @@ export function duplicateRow(
   );
 }
 
-export function seriesTimesDiffer(file: string, own: string, panelFile: string, wanted: string): DataError {
-  return new DataError(
-    "E334",
+export const seriesTimesDiffer = (file: string, own: string, panelFile: string, wanted: string) =>
+  new DataError(
+    "E337",
     `${file}: its times are of another kind (${own}) than those of ${panelFile} (${wanted})`,
     "write the times of both files alike",
   );
-}
 
-export function renamedMissing(
-  file: string,
-  column: string,
-  name: string,
-  known: readonly string[],
-): DataError {
-  return new DataError(
+export const renamedMissing = (file: string, column: string, name: string, known: readonly string[]) =>
+  new DataError(
     "E335",
     `${file}: no column ${quoted(column)} to be called ${quoted(name)}`,
     `its columns are ${listed(known)}`,
   );
-}
 
-export function renamedTaken(file: string, column: string, name: string): DataError {
-  return new DataError(
-    "E336",
+export const renamedTaken = (file: string, column: string, name: string) =>
+  nameTwice(
     `${file}: ${quoted(column)} cannot be called ${quoted(name)}: there is a column of that name`,
     `rename that one too, or use ${quoted(name)} as it is`,
   );
-}
 
 /** The mistake of a param, with its place in the table of params. */
 export function paramOfTableInvalid(
@@ -282,21 +246,18 @@ export function paramOfTableInvalid(
   return new UsageError(cause.code, `${place}: ${cause.problem}`, cause.remedy, { cause });
 }
 
-export function factorNameTaken(name: string, column: string): DataError {
-  return new DataError(
-    "E341",
+export const factorNameTaken = (name: string, column: string) =>
+  nameTwice(
     `the factor ${quoted(name)} has the name of the output column ${quoted(column)}`,
     "rename the factor",
   );
-}
 
-export function noRowsInRange(first: string, last: string): DataError {
-  return new DataError(
-    "E342",
+export const noRowsInRange = (first: string, last: string) =>
+  new DataError(
+    "E344",
     `no row is left between the given from and to: the data runs from ${first} to ${last}`,
     "choose from and to inside that range",
   );
-}
 
 export function panelTooLarge(
   file: string,
@@ -313,63 +274,54 @@ export function panelTooLarge(
   );
 }
 
-export function inputTooLarge(file: string, reason: string, cause: unknown): ResourceError {
-  return new ResourceError(
-    "E443",
+export const inputTooLarge = (file: string, reason: string, cause: unknown) =>
+  new ResourceError(
+    "E441",
     `${file}: does not fit in memory and temporary files (${reason})`,
     "give a larger memory limit, or more space for temporary files (TMPDIR); Parquet sorted by time needs neither",
     { cause },
   );
-}
 
-export function spillFailed(folder: string, reason: string, cause?: Error): ResourceError {
-  return new ResourceError(
+export const spillFailed = (folder: string, reason: string, cause?: Error) =>
+  new ResourceError(
     "E444",
     `results that wait do not fit in memory and cannot be kept in ${folder} (${reason})`,
     "check the free space and the permissions of the folder for temporary files (TMPDIR), or raise the memory limit",
     { cause },
   );
-}
 
-export function databaseBusy(file: string, cause: unknown): ResourceError {
-  return new ResourceError(
-    "E446",
+export const databaseBusy = (file: string, cause: unknown) =>
+  new ResourceError(
+    "E450",
     `${file}: another process has the database open`,
     "DuckDB lets one process write at a time: try again when the other one is done",
     { cause },
   );
-}
 
-export function databaseRefuses(file: string, reason: string, cause: unknown): ResourceError {
-  return new ResourceError(
-    "E447",
+export const databaseRefuses = (file: string, reason: string, cause: unknown) =>
+  new ResourceError(
+    "E442",
     `${file}: does not take the rows (${reason})`,
     "check the free space, and that the table has the columns of the factors",
     { cause },
   );
-}
 
 /** The error for a given time that is not of the type of the data. */
-export function timeUnusable(problem: string, remedy: string): UsageError {
-  return new UsageError("E541", problem, remedy);
-}
+export const timeUnusable = (problem: string, remedy: string) => new UsageError("E541", problem, remedy);
 
-export function timeArgumentInvalid(text: string, wanted: string): UsageError {
-  return timeUnusable(`${quoted(text)} is not ${wanted}`, "write it like the times in the data");
-}
+export const timeArgumentInvalid = (text: string, wanted: string) =>
+  timeUnusable(`${quoted(text)} is not ${wanted}`, "write it like the times in the data");
 
-export function readingEnded(file: string): UsageError {
-  return new UsageError(
+export const readingEnded = (file: string) =>
+  new UsageError(
     "E548",
     `${file}: another reading of the same source has begun`,
     "read a source once at a time, or open the file again for the other reading",
   );
-}
 
-export function panelInvalid(problem: string): UsageError {
-  return new UsageError(
+export const panelInvalid = (problem: string) =>
+  new UsageError(
     "E522",
     `the panel does not fit together: ${problem}`,
     "times ascend, columns are row-major [rows x lanes], codes of groups run from -1 to one less than the labels",
   );
-}

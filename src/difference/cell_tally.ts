@@ -95,7 +95,7 @@ export const TOLERANCE: ArgumentKind = {
   remedy: "give a number that is not negative, e.g. 1e-9",
   refuse: (_, given) =>
     new UsageError(
-      "E566",
+      "E528",
       `a tolerance of ${shownValue(given)}`,
       "give a number that is not negative, e.g. 1e-9",
     ),

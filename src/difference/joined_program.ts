@@ -12,7 +12,7 @@ export const sideName = (side: Side, name: string): string => `${side} ${name}`;
 /**
  * One program with the outputs of both sides (`joinPrograms`).
  *
- * @throws UsageError E504 for a value of another type than a default's; E555 where defaults differ and one is none, or a
+ * @throws UsageError E528 for a value of another type than a default's; E555 where defaults differ and one is none, or a
  *   table of params may give values at some times only.
  */
 export function joinSides(a: EvaluableProgram, b: EvaluableProgram, options: ParamOptions): EvaluableProgram {

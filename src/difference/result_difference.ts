@@ -54,7 +54,7 @@ export const DIFF_RESULTS_OPTIONS: OptionKinds<DiffResultsOptions> = { tolerance
  * Both are read block by block, so results may be larger than memory; DuckDB sorts rows that are out of order, on disk
  * where memory is short.
  *
- * @throws DataError E385 for times of different types, E386 if no factor or no row is in both; UsageError E566 for a
+ * @throws DataError E386 for times of different types, if no factor or no row is in both; UsageError E528 for a
  *   tolerance that is negative or no number; else as `openPanelSource`.
  * @example
  * const { differences } = await diffResults("bars.csv", "bars.parquet", { tolerance: 1e-12 });
@@ -122,7 +122,7 @@ function checkTimes(a: PanelSource, b: PanelSource): void {
   const [typeA, typeB] = [describeTimeType(a.time.type), describeTimeType(b.time.type)];
   if (typeA === typeB) return;
   throw new DataError(
-    "E385",
+    "E386",
     `each time of the first result is ${typeA}, each time of the second ${typeB}`,
     "write both with times of one type",
   );

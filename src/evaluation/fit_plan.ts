@@ -93,7 +93,7 @@ export interface FittedPlan {
 /**
  * Forms and compiles the plan with the largest block size that memory allows, and reserves what it needs.
  *
- * @throws ResourceError E401, with need and limit, if memory is short; UsageError E569.
+ * @throws ResourceError E401, with need and limit, if memory is short; UsageError E549.
  */
 export async function fitPlan(owner: PlanOwner, spec: FitSpec): Promise<FittedPlan> {
   const { budget } = owner;
@@ -166,7 +166,7 @@ export function draftOf(
  * divided into groups, each a plan by itself, and these again if their state turns out to be too large.
  *
  * @param draft of the graph of `spec`
- * @throws ResourceError E401 if a single output does not fit; UsageError E569.
+ * @throws ResourceError E401 if a single output does not fit; UsageError E549.
  */
 export async function fitShares(
   spec: PlanSpec,

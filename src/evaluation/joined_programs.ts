@@ -20,7 +20,7 @@ export interface JoinedPart {
  *
  * A param that several declare is one param, unless it is in `paramsApart`: then each program but the first has its own.
  *
- * @throws UsageError E504 for a value of another type than a default's.
+ * @throws UsageError E528 for a value of another type than a default's.
  */
 export function joinPrograms(parts: readonly JoinedPart[], options: ParamOptions): EvaluableProgram {
   const programs = parts.map(({ program }) => program);

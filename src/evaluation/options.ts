@@ -94,7 +94,7 @@ const PRIORITY = wholeNumber(
   PRIORITY_MAX,
   (_, given) =>
     new UsageError(
-      "E570",
+      "E528",
       `the priority is ${shownValue(given)}`,
       `give a whole number from -${PRIORITY_MAX} to ${PRIORITY_MAX}`,
     ),
@@ -102,7 +102,7 @@ const PRIORITY = wholeNumber(
 
 const KERNEL = oneOf<KernelChoice>(
   ["compiled", "reference"],
-  (_, given) => new UsageError("E517", `unknown kernel ${shownValue(given)}`, "kernels: compiled, reference"),
+  (_, given) => new UsageError("E506", `unknown kernel ${shownValue(given)}`, "kernels: compiled, reference"),
 );
 
 export const THREADS = wholeNumber(
@@ -110,7 +110,7 @@ export const THREADS = wholeNumber(
   THREADS_MAX,
   (_, given) =>
     new UsageError(
-      "E505",
+      "E528",
       `threads must be a whole number from 1 to ${THREADS_MAX}, got ${shownValue(given)}`,
       "try threads: 2",
     ),
@@ -134,7 +134,7 @@ export const EVALUATE_OPTIONS = {
     BLOCK_ROWS_MAX,
     (_, given) =>
       new UsageError(
-        "E516",
+        "E528",
         `blocks of ${shownValue(given)} rows`,
         `give a whole number from 1 to ${BLOCK_ROWS_MAX}`,
       ),

@@ -16,7 +16,7 @@ interface TimesWanted {
 /**
  * The rows with times from `from` to `to`, both inclusive.
  *
- * @throws UsageError E541 for a time that does not fit the column's type; DataError E342 if no row is left.
+ * @throws UsageError E541 for a time that does not fit the column's type; DataError E344 if no row is left.
  */
 export async function rowRange(time: TimeColumn, options: TimesWanted): Promise<RowRange> {
   const { values, type } = time;

@@ -34,7 +34,7 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
 /**
  * Starts the threads that evaluations share, with their memory and their costs.
  *
- * @throws UsageError E573, ResourceError E403 as `ExecutorPool.start`.
+ * @throws UsageError E528, ResourceError E403 as `ExecutorPool.start`.
  */
 export async function startHost(options: HostOptions = {}): Promise<EngineHost> {
   const {

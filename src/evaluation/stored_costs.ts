@@ -53,7 +53,7 @@ export async function calibrationFile(): Promise<string> {
  * The costs for an engine. A stored calibration that is missing, damaged or of another machine is ignored: costs change
  * no result, so they stop no evaluation.
  *
- * @throws UsageError E520 for a malformed model.
+ * @throws UsageError E528 for a malformed model.
  */
 export async function chooseCosts(choice: CostChoice = "calibrated"): Promise<ChosenCosts> {
   if (choice === "default") return { model: DEFAULT_COSTS, origin: "default", reason: null };
@@ -76,7 +76,7 @@ const unused = (reason: string): ChosenCosts => ({ model: DEFAULT_COSTS, origin:
  * Stores a calibration: in the user's cache folder, where engines find it, or in the given file.
  *
  * @returns The file.
- * @throws ResourceError E405 if it cannot be written; the previous file is intact then.
+ * @throws ResourceError E442 if it cannot be written; the previous file is intact then.
  */
 export async function storeCalibration(calibration: Calibration, file?: string): Promise<string> {
   let target = file ?? "the user's cache folder";
@@ -87,6 +87,6 @@ export async function storeCalibration(calibration: Calibration, file?: string):
     return target;
   } catch (cause) {
     const message = `the costs cannot be stored in ${target}: ${(cause as Error).message}`;
-    throw new ResourceError("E405", message, "give a file that can be written with --out", { cause });
+    throw new ResourceError("E442", message, "give a file that can be written with --out", { cause });
   }
 }

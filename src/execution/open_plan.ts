@@ -31,7 +31,7 @@ export interface OpenPlan {
    * cannot run any more.
    *
    * @throws UsageError E515 if a user's operator throws, or has lost rows for that (`SelectionOptions.mayLose`); ResourceError E402 if an operator ends its thread twice in a
-   *   row, or the plan two threads that load it, E403 if the threads are lost, E404, E410 if the pool or the plan is
+   *   row, or the plan two threads that load it, E403 if the threads are lost, E404 if the pool or the plan is
    *   closed meanwhile, E412 if an earlier block failed or was aborted while this one was under way; InternalError if another operator
    *   throws; the signal's reason when it is aborted.
    */
@@ -83,7 +83,7 @@ export interface OpenPlan {
   /**
    * Ends runs that are under way; resolves when none of their parts runs any more, as `idle`. May be called twice.
    *
-   * @param reason the error of these runs and of later ones. Default: E410.
+   * @param reason the error of these runs and of later ones. Default: E404.
    */
   close(reason?: Error): Promise<void>;
 }

@@ -54,7 +54,7 @@ export function loadLoss(data: PlanData): ResourceError {
 
 export function planClosed(): ResourceError {
   const remedy = "await its runs before closing it, or open it again";
-  return new ResourceError("E410", "the plan was closed", remedy);
+  return new ResourceError("E404", "the plan was closed", remedy);
 }
 
 /** The block depends on one that failed or was aborted. */

@@ -10,7 +10,7 @@ import { isSystemError } from "./system_error.ts";
 /**
  * Checks that a file can be written to the path: its folder exists and is writable, and it is not a folder.
  *
- * @throws UsageError E543, E544.
+ * @throws UsageError E544.
  */
 export async function checkWritable(path: string): Promise<void> {
   const folder = dirname(outputTarget(path));

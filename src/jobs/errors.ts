@@ -1,40 +1,40 @@
 /** The errors of jobs. E36x: input and journal; E45x, E460: the machine; E53x: the configuration. */
 import type { MisplacedRows, QueryRows } from "../data/job_tables/database_file.ts";
-import { DataError, ResourceError, UsageError } from "../errors.ts";
+import { DataError, errorsOf, ResourceError, UsageError } from "../errors.ts";
 import { counted } from "../text/counted.ts";
 
-export function journalDamaged(file: string, reason: string): DataError {
-  return new DataError(
+const noLongerSame = errorsOf(DataError, "E361");
+const inUse = errorsOf(ResourceError, "E450");
+const mistake = errorsOf(UsageError, "E530");
+const jobDiffers = errorsOf(UsageError, "E531");
+
+export const journalDamaged = (file: string, reason: string) =>
+  new DataError(
     "E360",
     `${file}: the journal is damaged: ${reason}`,
     "restore journal and sink together from one backup, or start the job under another name with a sink of its own",
   );
-}
 
-export function sinkDiffers(job: string, what: string): DataError {
-  return new DataError(
+export const sinkDiffers = (job: string, what: string) =>
+  new DataError(
     "E367",
     `job ${job}: its sink is not what its journal says: ${what}`,
     "restore journal and sink together from one backup, or start the job under another name with a sink of its own",
   );
-}
 
-export function inputChanged(file: string, bytesBefore: number, bytes: number): DataError {
-  return new DataError(
-    "E361",
+export const inputChanged = (file: string, bytesBefore: number, bytes: number) =>
+  noLongerSame(
     `${file}: has changed since its rows were evaluated: ${bytesBefore} bytes then, ${bytes} now`,
     "if the former content was right, put it back, and write new rows to a new file; if it was wrong or incomplete, give " +
       "the job another name and another sink: it evaluates all input again; bad_input: skip keeps the results as they are",
   );
-}
 
-export function inputLate(file: string, first: string, last: string): DataError {
-  return new DataError(
+export const inputLate = (file: string, first: string, last: string) =>
+  new DataError(
     "E362",
     `${file}: its first rows are of ${first}, rows up to ${last} have been evaluated`,
     "rows come in the order of time: remove the file, or start a new job; bad_input: skip passes such files over",
   );
-}
 
 /** What has become of the rows of a query that were taken. */
 export type TakenRows = Pick<QueryRows, "late" | "vanished" | "changed" | "lastTime">;
@@ -47,74 +47,59 @@ export function rowsMisplaced(job: string, { late, vanished, changed, lastTime }
     ...(vanished.count > 0 ? [`no longer has ${rowsText(vanished)}`] : []),
     ...(changed.count > 0 ? [`has other values in ${rowsText(changed)}`] : []),
   ];
-  return new DataError(
-    "E368",
+  return noLongerSame(
     `job ${job}: rows up to ${lastTime} have been taken, and now the query ${changes.join(" and ")}`,
     "rows come in the order of time, and stay: put them back, or give the job another name and another sink, so that " +
       "it evaluates all input again; bad_input: skip keeps the results as they are",
   );
 }
 
-export function inputGone(file: string, reason: string): DataError {
-  return new DataError(
-    "E363",
+export const inputGone = (file: string, reason: string) =>
+  noLongerSame(
     `${file}: is needed to compute the state of the job again (${reason})`,
     "put it back as it was, or start a new job",
   );
-}
 
-export function timesDiffer(file: string, own: string, usual: string): DataError {
-  return new DataError(
-    "E364",
-    `${file}: its times are ${own}, those before are ${usual}`,
-    "write them alike",
-  );
-}
+export const timesDiffer = (file: string, own: string, usual: string) =>
+  new DataError("E364", `${file}: its times are ${own}, those before are ${usual}`, "write them alike");
 
-export function changesWhileRead(file: string): DataError {
-  return new DataError(
+export const changesWhileRead = (file: string) =>
+  new DataError(
     "E365",
     `${file}: changes while it is read`,
     "write it under a name that ends in .tmp and rename it when it is complete",
   );
-}
 
-export function inputColumnMissing(file: string, name: string): DataError {
-  return new DataError(
+export const inputColumnMissing = (file: string, name: string) =>
+  new DataError(
     "E366",
     `${file}: has no column ${name}, which the formulas read`,
     "write all files with the same columns",
   );
-}
 
-export function noRegularFile(path: string, reason: string): DataError {
-  return new DataError(
+export const noRegularFile = (path: string, reason: string) =>
+  new DataError(
     "E369",
     `${path}: ${reason}, and has the name of an input file`,
     "remove it or rename it; bad_input: skip passes it over",
   );
-}
 
-export function noInputEver(source: string, looked: string): DataError {
-  return new DataError(
+export const noInputEver = (source: string, looked: string) =>
+  new DataError(
     "E370",
     `${source}: no input has ever been found (${looked})`,
     "check source; of files, names count that end in .csv, .tsv, .csv.gz, .tsv.gz, .parquet, .arrow, .feather or .ipc, and " +
       "do not start with a dot",
   );
-}
 
-export function journalLocked(folder: string, pid: number): ResourceError {
-  return new ResourceError(
-    "E450",
+export const journalLocked = (folder: string, pid: number) =>
+  inUse(
     `${folder}: process ${pid} runs the jobs of this journal`,
     "end it first, or give this configuration a journal of its own",
   );
-}
 
-export function portTaken(port: number, reason: string): ResourceError {
-  return new ResourceError("E451", `no metrics on port ${port}: ${reason}`, "choose another port");
-}
+export const portTaken = (port: number, reason: string) =>
+  inUse(`no metrics on port ${port}: ${reason}`, "choose another port");
 
 /** Problems with files of a job by the system's code; other codes show the system's message. */
 const IN_THE_WAY: ReadonlyMap<string | undefined, readonly [problem: string, remedy: string]> = new Map([
@@ -127,59 +112,45 @@ const IN_THE_WAY: ReadonlyMap<string | undefined, readonly [problem: string, rem
 export function storageFails(path: string, cause: Error): ResourceError {
   const { code } = cause as NodeJS.ErrnoException;
   const [problem, remedy] = IN_THE_WAY.get(code) ?? ["cannot be used", "check free space and permissions"];
-  return new ResourceError("E452", `${path}: ${problem} (${cause.message})`, remedy, { cause });
+  return new ResourceError("E442", `${path}: ${problem} (${cause.message})`, remedy, { cause });
 }
 
-export function lockFails(path: string, cause: unknown): ResourceError {
-  return new ResourceError(
+export const lockFails = (path: string, cause: unknown) =>
+  new ResourceError(
     "E460",
     `${path}: the journal cannot be locked (${(cause as Error).message})`,
     "check free space and permissions; its folder needs a file system that locks files; a file of that name that is no " +
       "lock may be removed while no process runs these jobs",
     { cause },
   );
-}
 
-export function jobChanged(job: string, what: string, undo = "undo the change"): UsageError {
-  return new UsageError(
-    "E531",
+export const jobChanged = (job: string, what: string, undo = "undo the change") =>
+  jobDiffers(
     `job ${job}: ${what} changed since its journal began`,
     `give the changed job a new name and a new sink: it evaluates all input again; or ${undo}`,
   );
-}
 
-export function sinkInUse(job: string, sink: string): UsageError {
-  return new UsageError(
+export const sinkInUse = (job: string, sink: string) =>
+  new UsageError(
     "E532",
     `job ${job}: ${sink} holds results already, and its journal knows of none`,
     "give the job a new sink, or the journal that these results belong to",
   );
-}
 
-export function noDates(job: string, type: string): UsageError {
-  return new UsageError(
-    "E533",
+export const noDates = (job: string, type: string) =>
+  mistake(
     `job ${job}: needs the date of each row, and its times are ${type}`,
     "use times with a date, or an arrow or duckdb sink",
   );
-}
 
-export function factorTwice(job: string, factor: string, first: string, second: string): UsageError {
-  return new UsageError(
-    "E534",
-    `job ${job}: ${first} and ${second} both define the factor ${factor}`,
-    "rename one of them",
-  );
-}
+export const factorTwice = (job: string, factor: string, first: string, second: string) =>
+  mistake(`job ${job}: ${first} and ${second} both define the factor ${factor}`, "rename one of them");
 
-export function journalOlder(file: string): UsageError {
-  return new UsageError(
-    "E537",
+export const journalOlder = (file: string) =>
+  jobDiffers(
     `${file}: is a journal of version 0.1.0, which has no digests of the results`,
     "start the job under another name with a sink of its own: it evaluates all input again",
   );
-}
 
-export function nothingSelected(job: string, name: string): UsageError {
-  return new UsageError("E535", `job ${job}: no formula file has ${name}`, "check select and params");
-}
+export const nothingSelected = (job: string, name: string) =>
+  new UsageError("E506", `job ${job}: no formula file has ${name}`, "check select and params");

@@ -1,39 +1,39 @@
 /** The errors of sessions. E37x, E38x: bars; E55x: arguments. */
 import { notOpened } from "../data/errors.ts";
-import { DataError, ResourceError, UsageError } from "../errors.ts";
+import { DataError, errorsOf, ResourceError, UsageError } from "../errors.ts";
 import { checkpointForeign } from "../execution/checkpoint.ts";
 import { shownValue } from "../text/argument_kinds.ts";
 import { counted } from "../text/counted.ts";
 import { nearestName, suggestion } from "../text/suggest.ts";
 
-export function timeNotAfter(time: string, last: string): DataError {
-  return new DataError(
-    "E371",
+const outOfOrder = errorsOf(DataError, "E371");
+const notTaken = errorsOf(DataError, "E373");
+const columnUnfit = errorsOf(DataError, "E383");
+const notOpenedFor = errorsOf(UsageError, "E551");
+
+export const timeNotAfter = (time: string, last: string) =>
+  outOfOrder(
     `a bar of ${time} comes after one of ${last}`,
     "push bars in the order of their times, each time once; revise replaces the newest bar",
   );
-}
 
 /** The bar came after one that was aborted or failed. */
 export function barTakenBack(): ResourceError {
   const problem = "an earlier bar was aborted or failed while this one was under way or waited";
-  return new ResourceError("E413", problem, "push it again, from the first bar that did not come through");
+  return new ResourceError("E412", problem, "push it again, from the first bar that did not come through");
 }
 
-export function timeNotNewest(time: string, newest: string): DataError {
-  return new DataError(
-    "E378",
+export const timeNotNewest = (time: string, newest: string) =>
+  outOfOrder(
     `a bar of ${time} cannot replace the newest one, of ${newest}`,
     "revise takes a bar of the newest time alone",
   );
-}
 
-export function timeInvalid(time: unknown, type: string): DataError {
-  return timeForeign(
+export const timeInvalid = (time: unknown, type: string) =>
+  timeForeign(
     `the time of a bar is ${shownValue(time)}, the session's times are ${type}`,
     "give a bigint or a whole number in units of the session's time type, or a Date",
   );
-}
 
 export function timeOfOtherUnit(
   time: bigint,
@@ -49,127 +49,93 @@ export function timeOfOtherUnit(
   );
 }
 
-export function timeTypesDiffer(found: string, expected: string): DataError {
-  return timeForeign(
+export const timeTypesDiffer = (found: string, expected: string) =>
+  timeForeign(
     `the panel's times are ${found}, the session's are ${expected}`,
     "open the session with the time column of its bars: the option time",
   );
-}
 
 /** A value that is no time of the session: no time at all, of another unit, or of another type. */
-function timeForeign(problem: string, remedy: string): DataError {
-  return new DataError("E372", problem, remedy);
-}
+const timeForeign = (problem: string, remedy: string) => new DataError("E372", problem, remedy);
 
 export function symbolUnknown(symbol: string, known: Iterable<string>): DataError {
   const nearest = nearestName(symbol, known);
   const remedy = "give it to open, or add it: await session.addSymbols([...])";
-  return new DataError(
-    "E373",
+  return notTaken(
     `the session has no symbol ${JSON.stringify(symbol)}`,
     nearest ? `did you mean ${nearest}? else ${remedy}` : remedy,
   );
 }
 
-export function symbolInvalid(symbol: unknown, index: number): DataError {
-  return new DataError(
-    "E381",
+export const symbolInvalid = (symbol: unknown, index: number) =>
+  notTaken(
     `symbols[${index}] is ${shownValue(symbol)}, not the name of an instrument`,
     "give each symbol as a text that is not empty",
   );
-}
 
-export function duplicateSymbol(symbol: string): DataError {
-  return new DataError(
-    "E382",
-    `the symbol ${JSON.stringify(symbol)} is given twice`,
-    "give each symbol once",
-  );
-}
+export const duplicateSymbol = (symbol: string) =>
+  notTaken(`the symbol ${JSON.stringify(symbol)} is given twice`, "give each symbol once");
 
 export function barColumnMissing(kind: "field" | "group column", name: string): DataError {
   const remedy =
     kind === "field"
       ? "give all fields that the formulas read, with null where there is no value"
       : "give it with the bar, or once for each symbol: the option groups of open";
-  return new DataError("E374", `the bar has no ${kind} ${name}`, remedy);
+  return columnUnfit(`the bar has no ${kind} ${name}`, remedy);
 }
 
 export function groupColumnUnknown(column: string, known: ReadonlySet<string>): DataError {
   const remedy = suggestion(column, known, `its group columns: ${[...known].join(", ") || "none"}`);
-  return new DataError("E377", `the session has no group column ${column}`, remedy);
+  return notTaken(`the session has no group column ${column}`, remedy);
 }
 
-export function groupChanged(symbol: string, column: string): DataError {
-  return new DataError(
-    "E384",
+export const groupChanged = (symbol: string, column: string) =>
+  notTaken(
     `${JSON.stringify(symbol)} is in the session already, with another ${column}`,
     `give the labels of new symbols alone; a ${column} that changes comes with the bars: { time, fields, groups }`,
   );
-}
 
-export function lengthWrong(name: string, found: number, expected: number): DataError {
-  return new DataError(
-    "E375",
+export const lengthWrong = (name: string, found: number, expected: number) =>
+  columnUnfit(
     `${name} has ${counted(found, "value")}, the bar has ${counted(expected, "symbol")}`,
     "give one value per symbol, in the order of session.symbols or of the bar's own symbols",
   );
-}
 
-export function valueInvalid(name: string, value: unknown, wanted: string): DataError {
-  return new DataError(
-    "E383",
-    `${name} holds ${shownValue(value)}, not ${wanted}`,
-    `give ${wanted}, or null`,
-  );
-}
+export const valueInvalid = (name: string, value: unknown, wanted: string) =>
+  columnUnfit(`${name} holds ${shownValue(value)}, not ${wanted}`, `give ${wanted}, or null`);
 
-export function nothingToRevise(reason: string): DataError {
-  return new DataError(
-    "E376",
-    `there is no bar to revise: ${reason}`,
-    "revise follows a push that has succeeded",
-  );
-}
+export const nothingToRevise = (reason: string) =>
+  outOfOrder(`there is no bar to revise: ${reason}`, "revise follows a push that has succeeded");
 
-export function notRevisable(): UsageError {
-  return new UsageError("E551", "the session is not revisable", "open it with revisable: true");
-}
+export const notRevisable = () =>
+  notOpenedFor("the session is not revisable", "open it with revisable: true");
 
 export function tooFewRowsKept(factor: string, wanted: number, kept: number): UsageError {
   const rows = Number.isFinite(wanted) ? `${wanted}` : "all";
-  return new UsageError(
-    "E568",
+  return notOpenedFor(
     `${factor} depends on ${rows} rows, the session has ${kept} of them with the params of the newest`,
     "open it with a larger retainRows, or explain the cell with engine.why over the history",
   );
 }
 
-export function noSymbols(): UsageError {
-  return new UsageError("E552", "a session without symbols", "give symbols, a warmup or a checkpoint");
-}
+export const noSymbols = () =>
+  new UsageError("E528", "a session without symbols", "give symbols, a warmup or a checkpoint");
 
-export function noSpareLane(wanted: number, free: number): UsageError {
-  return new UsageError(
-    "E553",
+export const noSpareLane = (wanted: number, free: number) =>
+  notOpenedFor(
     `${counted(wanted, "symbol")} to add, the session has room for ${free}`,
     "open it with more spareSymbols",
   );
-}
 
-export function optionInvalid(name: string, value: unknown, wanted: string): UsageError {
-  return new UsageError("E554", `${name} is ${shownValue(value)}`, `give ${wanted}`);
-}
+export const optionInvalid = (name: string, value: unknown, wanted: string) =>
+  new UsageError("E528", `${name} is ${shownValue(value)}`, `give ${wanted}`);
 
-export function checkpointOfOtherSession(reason: string): DataError {
-  return checkpointForeign(reason, "session");
-}
+export const checkpointOfOtherSession = (reason: string) => checkpointForeign(reason, "session");
 
 export function checkpointUnreadable(path: string, cause: unknown): DataError {
   const remedy = "give the path of a checkpoint that was written with writeCheckpoint";
   return notOpened(path, (cause as Error).message, remedy, cause);
 }
 
-export function sessionClosed(): ResourceError {
-  return new ResourceError("E411", "the session was closed", "await what is under way before closing it");
-}
+export const sessionClosed = () =>
+  new ResourceError("E404", "the session was closed", "await what is under way before closing it");

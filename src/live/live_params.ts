@@ -10,7 +10,7 @@ export type GivenParams = Readonly<Record<string, ParamValue>>;
 export interface LiveCall {
   /** All values, defaults included. */
   readonly values: ReadonlyMap<string, ParamValue>;
-  /** @throws UsageError E555, E504 if it has no value or is a text. */
+  /** @throws UsageError E555, E528 if it has no value or is a text. */
   numeric(name: string): number;
   /** For each condition of the program whether it holds; undefined for conditions of no selected factor. */
   readonly holds: readonly (boolean | undefined)[];
@@ -28,7 +28,7 @@ export class LiveParams {
   #lastRow: { readonly values: ReadonlyMap<string, ParamValue>; readonly call: LiveCall } | null = null;
 
   /**
-   * @throws UsageError E503, E504 for an opening param that is unknown or of a wrong type.
+   * @throws UsageError E506, E528 for an opening param that is unknown or of a wrong type.
    * @param conditions those of factors of the session
    * @param numeric params that formulas use as values
    */
@@ -54,7 +54,7 @@ export class LiveParams {
     return this.#lastRow.call;
   }
 
-  /** @throws UsageError E503, E504, E555 for an unknown param, one without a value, or a value of a wrong type. */
+  /** @throws UsageError E506, E528, E555 for an unknown param, one without a value, or a value of a wrong type. */
   of(given: GivenParams | undefined): LiveCall {
     if (given === undefined) {
       this.#usual ??= this.#resolve({});

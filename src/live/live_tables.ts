@@ -15,7 +15,7 @@ export class LiveTables {
   readonly #lanes: SymbolLanes;
   #columns: RowColumns;
 
-  /** @throws DataError E341 when a factor has the name of a key column. */
+  /** @throws DataError E314 when a factor has the name of a key column. */
   constructor(
     plan: LivePlan,
     lanes: SymbolLanes,

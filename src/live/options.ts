@@ -74,7 +74,7 @@ const invalid = (wanted: string) => (name: string, given: unknown) => optionInva
 const COUNT = wholeNumber(0, Number.MAX_SAFE_INTEGER, invalid("a whole number from 0"));
 const LATE = oneOf<LatePolicy>(["deliver", "skip"], invalid('"deliver" or "skip"'));
 
-/** @throws UsageError E554. */
+/** @throws UsageError E528. */
 export const PRIORITIES: ArgumentKind = {
   ...RECORD,
   fits: (given) => {
@@ -162,14 +162,14 @@ export function retentionFor(
   return { rows: wanted ?? Math.max(RETAINED_ROWS_MIN, parts * (lookbackRows + 1)), parts };
 }
 
-/** The options, if they make sense. @throws UsageError E517, E522, E527, E528, E554, E570. */
+/** The options, if they make sense. @throws UsageError E506, E522, E527, E528. */
 export function checkedOpenOptions(given: OpenOptions): OpenOptions {
   const options = checkedAt("open", given, OWN_OPEN_OPTIONS);
   if (options.warmup !== undefined) checkPanel(options.warmup);
   return options;
 }
 
-/** @throws UsageError E554 for a budget of several bars. */
+/** @throws UsageError E528 for a budget of several bars. */
 export function checkBudget({ budgetMs }: PushOptions, rowCount: number): void {
   if (budgetMs !== undefined && rowCount > 1)
     throw optionInvalid("budgetMs", budgetMs, "a budget with one bar at a time only");

@@ -84,7 +84,7 @@ function notTransferable(problem: string, remedy: string, options?: ErrorOptions
 
 /** `costNs`, `codeNs`, `windowRows` or `initialState` fails, or gives what the plan cannot work with. */
 function factImpossible(problem: string, remedy: string, options?: ErrorOptions): UsageError {
-  return new UsageError("E513", problem, remedy, options);
+  return new UsageError("E549", problem, remedy, options);
 }
 
 /** A function of an operator has thrown, or given what it must not. */
@@ -97,7 +97,7 @@ function importFailed(module: string, name: string, cause: unknown): UsageError 
   return notTransferable(problem, IMPORT_REMEDY, { cause });
 }
 
-/** The operator that was packed. @throws UsageError E510 if its module no longer has it, E557 if its code has changed. */
+/** The operator that was packed. @throws UsageError E510 if its module no longer has it, if its code has changed. */
 export function unpackOperator({ facts, functions, states, module, digest }: PackedOperator): KernelOperator {
   if (module !== null) {
     const name = String(facts["name"]);
@@ -115,7 +115,7 @@ export function unpackOperator({ facts, functions, states, module, digest }: Pac
 
 function moduleChanged(module: string, name: string): UsageError {
   const problem = `operator ${name}: the process has imported ${module}, or what it imports, before it was changed`;
-  return new UsageError("E557", problem, "start the process again, so that all of it runs the same code");
+  return new UsageError("E510", problem, "start the process again, so that all of it runs the same code");
 }
 
 /** Executors run a loop that never yields, so the import must be synchronous. */

@@ -52,13 +52,13 @@ function onLine(from: CostPoint, to: CostPoint, windowRows: number): number {
 /**
  * Checks a cost model from JSON or a caller.
  *
- * @throws UsageError E520 if it is malformed.
+ * @throws UsageError E528 if it is malformed.
  */
 export function checkCostModel(value: unknown): CostModel {
   const problem = problemOf(value);
   if (problem === null) return value as CostModel;
   throw new UsageError(
-    "E520",
+    "E528",
     `not a cost model: ${problem}`,
     "measure one with `factorloom bench calibrate`",
   );

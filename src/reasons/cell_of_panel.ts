@@ -6,13 +6,13 @@ import { suggestion } from "../text/suggest.ts";
 
 const SHOWN_SYMBOLS_MAX = 8;
 
-/** The lane of a symbol. @throws DataError E345 for a symbol that the data lack, with the nearest one. */
+/** The lane of a symbol. @throws DataError E344 for a symbol that the data lack, with the nearest one. */
 export function laneOf({ symbols }: Pick<PanelSource, "symbols">, symbol: string): number {
   const lane = symbols.indexOf(symbol);
   if (lane >= 0) return lane;
   const shown = symbols.slice(0, SHOWN_SYMBOLS_MAX).join(", ");
   const all = `symbols: ${shown}${symbols.length > SHOWN_SYMBOLS_MAX ? " ..." : ""}`;
-  throw new DataError("E345", `the data have no symbol ${symbol}`, suggestion(symbol, symbols, all));
+  throw new DataError("E344", `the data have no symbol ${symbol}`, suggestion(symbol, symbols, all));
 }
 
 /**
@@ -53,5 +53,5 @@ export function noRowOfSymbol(symbol: string, time: string, nearest: readonly st
     nearest.length > 0
       ? `its nearest rows are those of ${nearest.join(" and ")}`
       : "it has no row near that time";
-  return new DataError("E346", `${symbol} has no row on ${time}`, remedy);
+  return new DataError("E344", `${symbol} has no row on ${time}`, remedy);
 }

@@ -53,7 +53,7 @@ export const OWN_WHY_OPTIONS = {
  * Computes the sub-expressions as written, for the rows that the cell depends on: with a window-based formula no row
  * before them is read.
  *
- * @throws UsageError E506 for an unknown factor, E541 for a time that does not fit; DataError E344, E345, E346 for a
+ * @throws UsageError E506 for an unknown factor, E541 for a time that does not fit; DataError E344 for a
  *   time, a symbol or a row that the data lack; else as `evaluate`.
  */
 export async function explainFactorCell(
@@ -68,7 +68,7 @@ export async function explainFactorCell(
   return await explainRow(host, registry, program, source, await rowOf(source, options.time), options);
 }
 
-/** The same for a row of the source. @throws DataError E345, E346. */
+/** The same for a row of the source. @throws DataError E344. */
 export async function explainRow(
   host: EngineHost,
   registry: Registry,
@@ -90,7 +90,7 @@ export function rowsReadBy(program: Program, factor: string): number {
   return 1 + reachOf(tasks, roots.get(factor)!, universe).rowsAgo;
 }
 
-/** Explains the cells of a factor and an instrument in a range of rows. @throws DataError E342 for an empty range; as above. */
+/** Explains the cells of a factor and an instrument in a range of rows. @throws DataError E344 for an empty range; as above. */
 export async function explainFactorRows(
   host: EngineHost,
   registry: Registry,

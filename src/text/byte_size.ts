@@ -16,7 +16,7 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
 /**
  * Parses a number of bytes: `4GiB`, `500 MB`, `1048576`.
  *
- * @throws UsageError E507 if it is not a size.
+ * @throws UsageError E528 if it is not a size.
  */
 export function parseByteSize(text: string): number {
   if (typeof text !== "string")
@@ -29,13 +29,13 @@ export function parseByteSize(text: string): number {
   return Math.floor(Number(match[1]) * unit);
 }
 
-/** @throws UsageError E507 for a limit that is not positive. */
+/** @throws UsageError E528 for a limit that is not positive. */
 export function checkMemoryLimit(bytes: number): void {
   if (bytes > 0) return;
   throw sizeUnusable(`a memory limit of ${bytes} bytes`, "give a positive number, or e.g. 4GiB");
 }
 
-/** The bytes of a limit. @throws UsageError E507. */
+/** The bytes of a limit. @throws UsageError E528. */
 export function memoryBytes(limit: string | number): number {
   const bytes = typeof limit === "number" ? limit : parseByteSize(limit);
   checkMemoryLimit(bytes);
@@ -51,5 +51,5 @@ export const MEMORY_LIMIT: ArgumentKind = {
 
 /** The error for a wrong or too small size of memory. */
 function sizeUnusable(problem: string, remedy: string): UsageError {
-  return new UsageError("E507", problem, remedy);
+  return new UsageError("E528", problem, remedy);
 }

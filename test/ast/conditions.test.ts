@@ -91,21 +91,21 @@ describe("a condition that cannot be decided is an error of the call", () => {
       "with a text where a number is needed",
       "any > 1",
       { any: "x" },
-      'E504 a condition cannot work out "x" > 1\n  texts can be compared with texts by == and !=',
+      'E528 a condition cannot work out "x" > 1\n  texts can be compared with texts by == and !=',
     ],
     [
       "with a text that is compared with a number",
       "any == 1",
       { any: "1" },
-      'E504 a condition cannot work out "1" == 1',
+      'E528 a condition cannot work out "1" == 1',
     ],
     [
       "with a number that is compared with a text",
       'any == "1"',
       { any: 1 },
-      'E504 a condition cannot work out 1 == "1"',
+      'E528 a condition cannot work out 1 == "1"',
     ],
-    ["with a text alone", "any", { any: "no" }, 'E504 a condition is the text "no"'],
+    ["with a text alone", "any", { any: "no" }, 'E528 a condition is the text "no"'],
   ])("%s", (_, condition, params, message) => {
     expect(() => decide(condition, params)).toThrow(UsageError);
     expect(() => decide(condition, params)).toThrow(message);

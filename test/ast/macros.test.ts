@@ -103,10 +103,10 @@ describe("mistakes", () => {
 
   test("operators cannot be redefined", () => {
     expect(mistakes("let rank(x) = x\na = rank(close)")).toEqual([
-      "E220 1:5 rank is the name of an operator",
+      "E207 1:5 rank is the name of an operator",
     ]);
     expect(mistakes("let StdDev(x, d) = x\na = close")).toEqual([
-      "E220 1:5 StdDev is the name of an operator",
+      "E207 1:5 StdDev is the name of an operator",
     ]);
   });
 });

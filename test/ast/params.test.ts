@@ -54,20 +54,20 @@ describe("the params of a call", () => {
   });
 
   test.each<[Record<string, ParamValue>, string]>([
-    [{ lamda: 1 }, "E503 unknown param lamda\n  did you mean lambda?"],
-    [{ zzzzzz: 1 }, "E503 unknown param zzzzzz\n  params of this file: lambda, session, flag, open_only"],
-    [{ constructor: 1 }, "E503 unknown param constructor\n"],
+    [{ lamda: 1 }, "E506 unknown param lamda\n  did you mean lambda?"],
+    [{ zzzzzz: 1 }, "E506 unknown param zzzzzz\n  params of this file: lambda, session, flag, open_only"],
+    [{ constructor: 1 }, "E506 unknown param constructor\n"],
     [
       { lambda: "x" },
-      'E504 param lambda is a number, got a text: "x"\n  give it a value like its default 0.94',
+      'E528 param lambda is a number, got a text: "x"\n  give it a value like its default 0.94',
     ],
     [
       { session: 1 },
-      'E504 param session is a text, got a number: 1\n  give it a value like its default "close"',
+      'E528 param session is a text, got a number: 1\n  give it a value like its default "close"',
     ],
     [
       { flag: 1 },
-      "E504 param flag is true or false, got a number: 1\n  give it a value like its default true",
+      "E528 param flag is true or false, got a number: 1\n  give it a value like its default true",
     ],
   ])("%j is refused", (given, message) => {
     expect(() => resolve(given)).toThrow(UsageError);
@@ -76,14 +76,14 @@ describe("the params of a call", () => {
 
   test("of names that JavaScript knows are refused like others", () => {
     const given = JSON.parse('{"__proto__": 1}') as Record<string, ParamValue>;
-    expect(() => resolve(given)).toThrow("E503 unknown param __proto__");
+    expect(() => resolve(given)).toThrow("E506 unknown param __proto__");
     const { params } = compile("param __proto__ = 1\na = close");
     expect([...resolveParams(params, given)]).toEqual([["__proto__", 1]]);
   });
 
   test("without any in the file say so", () => {
     expect(() => resolveParams(new Map(), { p: 1 })).toThrow(
-      "E503 unknown param p\n  params of this file: none",
+      "E506 unknown param p\n  params of this file: none",
     );
   });
 });
@@ -101,7 +101,7 @@ describe("numericParam", () => {
   });
 
   test.each([
-    ["text", 'E504 param text is used as a number, got the text "2.5"\n  give it a number'],
+    ["text", 'E528 param text is used as a number, got the text "2.5"\n  give it a number'],
     ["missing", "E555 param missing has no value\n  give it one: --param missing=..."],
   ])("refuses %s", (name, message) => {
     expect(() => numericParam(name, values)).toThrow(message);

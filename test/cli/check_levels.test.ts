@@ -24,9 +24,9 @@ test.each([
 });
 
 test.each([
-  ["S611", "E563 no finding S611\n  did you mean S601?\n"],
-  ["E205", "E563 no finding E205\n  did you mean S605?\n"],
-  ["units", "E563 no finding units\n  docs/errors.md lists all codes\n"],
+  ["S611", "E506 no finding S611\n  did you mean S601?\n"],
+  ["E205", "E506 no finding E205\n  did you mean S605?\n"],
+  ["units", "E506 no finding units\n  docs/errors.md lists all codes\n"],
 ])("--deny and --allow refuse %s with the nearest", async (code, message) => {
   for (const option of ["--deny", "--allow"]) {
     const { exitCode, stderr } = await runCli(["check", "a.factors", option, code], FILES);

@@ -113,7 +113,7 @@ describe.runIf(await hasDask())("an evaluation on a cluster", () => {
       files,
     );
     expect(stderr).toMatch(
-      /^E633 the start of Python takes longer than --timeout allows .* \(2 s\)\n {2}raise/,
+      /^E603 the start of Python takes longer than --timeout allows .* \(2 s\)\n {2}raise/,
     );
     expect(exitCode).toBe(2);
     expect(performance.now() - begin).toBeLessThan(20_000);

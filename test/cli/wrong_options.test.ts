@@ -112,7 +112,7 @@ test.each(withValue)("$name refuses wrong values of $flags", async ({ path, need
     const takes = choices ? `Allowed choices are ${option.argChoices!.join(", ")}.` : "[^\\n]";
     const invalid = `E500 option '${RegExp.escape(flags)}' argument '${RegExp.escape(value)}' is invalid. (${takes}|It is empty)`;
     const others =
-      "E507 .* is not a size of memory\n  write e.g.|E500 bars.csv is a table, where names of columns";
+      "E528 .* is not a size of memory\n  write e.g.|E500 bars.csv is a table, where names of columns";
     expect(said, value).toMatch(new RegExp(`^(${invalid}|${others})`));
   }
 });

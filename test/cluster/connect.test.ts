@@ -7,8 +7,8 @@ import {
 } from "../../src/cluster/client/options.ts";
 
 test.for([
-  [{ workers: "host1" }, "E638 workers is 'host1'\n"],
-  [{ resources: { GPU: -1 } }, "E638 resources is { GPU: -1 }\n  give numbers from 0 by name"],
+  [{ workers: "host1" }, "E528 workers is 'host1'\n"],
+  [{ resources: { GPU: -1 } }, "E528 resources is { GPU: -1 }\n  give numbers from 0 by name"],
 ] as const)("a value that makes no sense is shown whole: %o", async ([option, message]) => {
   const options = { scheduler: "tcp://127.0.0.1:1", ...option } as unknown as ClusterOptions;
   await expect(Cluster.connect(options)).rejects.toThrow(message);

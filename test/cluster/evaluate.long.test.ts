@@ -230,8 +230,8 @@ describe.runIf(await hasDask())("a cluster", () => {
 
     test("whose table cannot be made gives up what it has brought", async () => {
       const program = compile("symbol = rank(close)");
-      await expect(cluster.evaluate(program, bars)).rejects.toThrow("E341");
-      await expect(cluster.stream(program, bars).next()).rejects.toThrow("E341");
+      await expect(cluster.evaluate(program, bars)).rejects.toThrow("E314");
+      await expect(cluster.stream(program, bars).next()).rejects.toThrow("E314");
       expect(differenceOf(await cluster.evaluate(simple, bars), await engine.evaluate(simple, bars))).toBe(
         null,
       );

@@ -74,14 +74,14 @@ describe("options", () => {
       { dialekt: "qlib" } as CompileOptions,
       "E527 unknown option dialekt of compile\n  did you mean dialect?",
     ],
-    [{ dialect: "alpha11" }, "E501 unknown dialect alpha11\n  did you mean alpha101?"],
-    [{ dialect: "nonsense" }, "E501 unknown dialect nonsense\n  dialects: native, alpha101"],
+    [{ dialect: "alpha11" }, "E506 unknown dialect alpha11\n  did you mean alpha101?"],
+    [{ dialect: "nonsense" }, "E506 unknown dialect nonsense\n  dialects: native, alpha101"],
     [
       { disabledPasses: ["canonical_ordr"] },
-      "E502 unknown pass canonical_ordr\n  did you mean canonical_order?",
+      "E506 unknown pass canonical_ordr\n  did you mean canonical_order?",
     ],
-    [{ disabledPasses: ["nonsense"] }, "E502 unknown pass nonsense\n  passes: share_subexpressions"],
-    [{ disabledPasses: ["__proto__"] }, "E502 unknown pass __proto__"],
+    [{ disabledPasses: ["nonsense"] }, "E506 unknown pass nonsense\n  passes: share_subexpressions"],
+    [{ disabledPasses: ["__proto__"] }, "E506 unknown pass __proto__"],
   ])("%j make no sense", (options, message) => {
     expect(() => compile("a = close", options)).toThrow(UsageError);
     expect(() => compile("a = close", options)).toThrow(message);

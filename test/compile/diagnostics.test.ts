@@ -62,9 +62,9 @@ describe("E10x: the text", () => {
     `);
   });
 
-  test("E105 too large", () => {
+  test("E104 too large", () => {
     expect(rendered("#".repeat(SOURCE_BYTES_MAX + 1)).split("\n")[0]).toMatchInlineSnapshot(
-      `"E105 a.factors:1:1: the source has 16777217 bytes, the limit is 16777216"`,
+      `"E104 a.factors:1:1: the source has 16777217 bytes, the limit is 16777216"`,
     );
   });
 
@@ -314,7 +314,7 @@ describe("E20x: names, arguments and types", () => {
         | ^ the first definition stands in line 1; rename one"
     `);
     expect(rendered("let Rank(x) = x\na = close")).toMatchInlineSnapshot(`
-      "E220 a.factors:1:5: Rank is the name of an operator
+      "E207 a.factors:1:5: Rank is the name of an operator
         | let Rank(x) = x
         |     ^^^^ choose another name"
     `);
@@ -324,7 +324,7 @@ describe("E20x: names, arguments and types", () => {
         |          ^ rename one"
     `);
     expect(rendered("dialect native\ndialect alpha101\na = close")).toMatchInlineSnapshot(`
-      "E221 a.factors:2:1: the dialect is stated twice
+      "E108 a.factors:2:1: the dialect is stated twice
         | dialect alpha101
         | ^^^^^^^^^^^^^^^^ remove this line"
     `);
@@ -343,9 +343,9 @@ describe("E20x: names, arguments and types", () => {
     `);
   });
 
-  test("E209 a name that cannot be defined", () => {
+  test("E207 a name that cannot be defined", () => {
     expect(rendered("dialect qlib\n$a = Mean($close, 5)")).toMatchInlineSnapshot(`
-      "E209 a.factors:2:1: $a cannot be defined: $ stands before fields
+      "E207 a.factors:2:1: $a cannot be defined: $ stands before fields
         | $a = Mean($close, 5)
         | ^^ write a"
     `);

@@ -165,10 +165,10 @@ describe("spellings", () => {
   test("no name that is defined begins with $", () => {
     const text = "$a = $close\nlet $b = 1\nparam $c = 1\nlet f($x) = $x\nd = $b * $c + f($a)";
     expect(mistakes(text, { dialect: "qlib" }).map((line) => line.slice(0, 8))).toEqual([
-      "E209 1:1",
-      "E209 2:5",
-      "E209 3:7",
-      "E209 4:7",
+      "E207 1:1",
+      "E207 2:5",
+      "E207 3:7",
+      "E207 4:7",
     ]);
   });
 
@@ -239,7 +239,7 @@ describe("the dialect", () => {
     "toString",
     "",
   ])("%j as option is no dialect", (dialect) => {
-    expect(() => compile("a = close", { dialect })).toThrow(/^E501 unknown dialect /);
+    expect(() => compile("a = close", { dialect })).toThrow(/^E506 unknown dialect /);
     if (dialect !== "") expect(mistakes(`dialect ${dialect}\na = close`)[0]).toMatch(/^E108 1:9 /);
   });
 });

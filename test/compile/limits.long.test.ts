@@ -14,7 +14,7 @@ describe("expansion ends where it would not fit", () => {
       "a = f60(close)",
     ];
     expect(rendered(text.join("\n"))).toMatchInlineSnapshot(`
-      "E112 a.factors:21:14: the file has more than 8000000 expressions once its definitions are expanded
+      "E104 a.factors:21:14: the file has more than 8000000 expressions once its definitions are expanded
         | let f20(x) = f19(x) * f19(x)
         |              ^^^^^^^^^^^^^^^ give repeated parts a name with let, or split the file"
     `);
@@ -23,7 +23,7 @@ describe("expansion ends where it would not fit", () => {
   test("conditions that are repeated for many factors count too", () => {
     const block = `when p${" == 1 && p".repeat(5000)} {`;
     const text = ["param p = 1", block, ...lines(1000, (i) => `a${i} = close when p == ${i}`), "}"];
-    expect(mistakes(text.join("\n"))).toEqual([expect.stringMatching(/^E112 /)]);
+    expect(mistakes(text.join("\n"))).toEqual([expect.stringMatching(/^E104 /)]);
   });
 });
 
@@ -69,7 +69,7 @@ describe("size of the source", () => {
   test("is counted in bytes of UTF-8", () => {
     const letters = "\u00e9".repeat(SOURCE_BYTES_MAX / 2);
     expect(mistakes(`#${letters}`)).toEqual([
-      "E105 1:1 the source has 16777217 bytes, the limit is 16777216",
+      "E104 1:1 the source has 16777217 bytes, the limit is 16777216",
     ]);
   });
 

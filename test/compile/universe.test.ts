@@ -39,7 +39,7 @@ describe("universe", () => {
   ])("%j has no value per symbol", (text, problem) => {
     const run = () => compile(text, { universe: "u" });
     expect(run).toThrow(FormulaError);
-    expect(run).toThrow(`E218`);
+    expect(run).toThrow(`E204`);
     expect(run).toThrow(problem);
   });
 });

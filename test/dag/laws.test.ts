@@ -214,6 +214,6 @@ describe("a law of an operator of the user", () => {
   ])("is refused if it is %j: %s", (law, problem) => {
     const compiling = () => compile("a = magnitude(close)", optionsWith(law));
     expect(compiling).toThrow(UsageError);
-    expect(compiling).toThrow(`E521 operator magnitude: law ${JSON.stringify(law)}: ${problem}`);
+    expect(compiling).toThrow(`E549 operator magnitude: law ${JSON.stringify(law)}: ${problem}`);
   });
 });

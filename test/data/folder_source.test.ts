@@ -181,7 +181,7 @@ describe("a folder of Arrow files is one panel", () => {
       "b.arrow": tableToIPC(tables[1]!.select(["time", "symbol", "x"]), "file"),
     });
     expect(await messageOf(readPanel(folder))).toMatchInlineSnapshot(`
-      "DataError: E308 other arrows/b.arrow: its columns are not those of other arrows/a.arrow: "x" stands where the other has "state"
+      "DataError: E306 other arrows/b.arrow: its columns are not those of other arrows/a.arrow: "x" stands where the other has "state"
         give all files of a folder the same columns, in the same order and of the same types"
     `);
   });
@@ -233,22 +233,22 @@ describe("a folder is refused", () => {
     [
       "with a column less",
       { "a.parquet": bars(1, "1.5 AS x, 2 AS y"), "b.parquet": bars(2) },
-      'E308 IT/b.parquet: its columns are not those of IT/a.parquet: "y" is missing',
+      'E306 IT/b.parquet: its columns are not those of IT/a.parquet: "y" is missing',
     ],
     [
       "with a column more",
       { "a.parquet": bars(1), "b.parquet": bars(2, "1.5 AS x, 2 AS y") },
-      'E308 IT/b.parquet: its columns are not those of IT/a.parquet: "y" is one more',
+      'E306 IT/b.parquet: its columns are not those of IT/a.parquet: "y" is one more',
     ],
     [
       "with columns in another order",
       { "a.parquet": bars(1, "1 AS x, 2 AS y"), "b.parquet": bars(2, "2 AS y, 1 AS x") },
-      'E308 IT/b.parquet: its columns are not those of IT/a.parquet: "y" stands where the other has "x"',
+      'E306 IT/b.parquet: its columns are not those of IT/a.parquet: "y" stands where the other has "x"',
     ],
     [
       "with a column of another type",
       { "a.parquet": bars(1, "1::DOUBLE AS x"), "b.parquet": bars(2, "2 AS x") },
-      'E308 IT/b.parquet: its columns are not those of IT/a.parquet: "x" is INTEGER, in the other DOUBLE',
+      'E306 IT/b.parquet: its columns are not those of IT/a.parquet: "x" is INTEGER, in the other DOUBLE',
     ],
     [
       "with times of another unit",

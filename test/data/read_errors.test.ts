@@ -285,7 +285,7 @@ describe("the columns", () => {
   });
   test("have no symbol", async () => {
     expect(await messageOfCsv("nosymbol.csv", "date,ticker,close\n2020-01-01,A,1\n")).toMatchInlineSnapshot(`
-      "DataError: E312 nosymbol.csv: no symbol column among the columns date, ticker, close
+      "DataError: E311 nosymbol.csv: no symbol column among the columns date, ticker, close
         name it symbol, or say which column it is (--symbol-column; symbolColumn in the library)"
     `);
   });
@@ -296,13 +296,13 @@ describe("the columns", () => {
         name it time, date, datetime or timestamp, or say which column it is (--time-column; timeColumn in the library)"
     `);
     expect(await messageOf(readPanel(path, { symbolColumn: "ticker" }))).toMatchInlineSnapshot(`
-      "DataError: E312 asked.csv: no symbol column "ticker" among the columns date, symbol, close
+      "DataError: E311 asked.csv: no symbol column "ticker" among the columns date, symbol, close
         name it symbol, or say which column it is (--symbol-column; symbolColumn in the library)"
     `);
   });
   test("have two times", async () => {
     expect(await messageOfCsv("times.csv", "date,Time,symbol\n2020-01-01,09:30,A\n")).toMatchInlineSnapshot(`
-      "DataError: E313 times.csv: the columns date, Time could each be the time column
+      "DataError: E311 times.csv: the columns date, Time could each be the time column
         say which one it is (--time-column; timeColumn in the library), or drop the others; join a date and a time of day into one column"
     `);
   });

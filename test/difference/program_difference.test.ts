@@ -155,7 +155,7 @@ describe("params", () => {
       `${k("x")}f = close when k == "x"`,
       `${k(1)}f = close * k`,
       { params: { k: 2 } },
-      "E504 param k is a text",
+      "E528 param k is a text",
     ],
     ["param k\nf = close * k", `${k(1)}f = close * k`, {}, "E555 param k has no common value"],
     [
@@ -164,7 +164,7 @@ describe("params", () => {
       { paramsByTime: "none.csv" },
       "E555 param k has no common value\n  give it one: --param k=...",
     ],
-    [`${k(1)}f = close * k`, `${k(1)}f = close * k`, { params: { kk: 3 } }, "E503 unknown param kk"],
+    [`${k(1)}f = close * k`, `${k(1)}f = close * k`, { params: { kk: 3 } }, "E506 unknown param kk"],
   ])("%j and %j with %o: %s", async (a, b, options, message) => {
     await expect(differences(a, b, options)).rejects.toThrow(message);
   });
@@ -212,8 +212,8 @@ describe("what cannot be compared is refused", () => {
     ["f = close", "g = close", {}, "E386 the two programs have no factor in common"],
     ["alpha1 = close", "alpha01 = close", {}, "by name: alpha1 of the first is not alpha01 of the second"],
     ["f = close", "f = close", { select: ["g"] }, "E506 no factor g to select\n  factors: f"],
-    ["f = close", "f = close", { tolerance: Number.NaN }, "E566 a tolerance of NaN"],
-    ["f = close", "f = close", { from: "2025-01-01" }, "E342"],
+    ["f = close", "f = close", { tolerance: Number.NaN }, "E528 a tolerance of NaN"],
+    ["f = close", "f = close", { from: "2025-01-01" }, "E344"],
     ["f = close", "f = open", {}, "E350 the panel has no field open"],
     ["f = close", "f = close", { tolerence: 3 } as DiffOptions, "E527 unknown option tolerence of diff"],
   ])("%s and %s with %o: %s", async (a, b, options, message) => {
@@ -225,7 +225,7 @@ describe("what cannot be compared is refused", () => {
       compile("f = plus(close)", { operators: [operator] }),
     );
     await expect(engine.diff(one!, two!, BARS)).rejects.toThrow(
-      "E511 operators plus and plus both claim plus",
+      "E549 operators plus and plus both claim plus",
     );
     expect((await engine.diff(one!, one!, BARS)).isSame).toBe(true);
     await expect(engine.diff(one!, {} as Program, BARS)).rejects.toThrow("E528 diff takes a program");

@@ -160,9 +160,9 @@ describe("an operator that gives a BigInt", () => {
     await expect(call).rejects.toThrow(`E515 the operator ${name} failed: TypeError: `);
   });
 
-  test("for constants of a formula is E558, as what it throws for them", () => {
+  test("for constants of a formula is E515, as what it throws for them", () => {
     expect(() => compile("y = x + big_cell(2)", { fields: ["x"], operators })).toThrow(
-      "E558 operator big_cell fails on 2: TypeError: ",
+      "E515 operator big_cell fails on 2: TypeError: ",
     );
   });
 });
@@ -211,7 +211,7 @@ describe("what a definition must not have", () => {
       `E515 the operator odd_one failed: TypeError: its reference gives ${given}, not a number`,
     );
     expect(() => compile("y = close + odd_one(3)", { operators: [odd] })).toThrow(
-      `E558 operator odd_one fails on 3: TypeError: its reference gives ${given}, not a number`,
+      `E515 operator odd_one fails on 3: TypeError: its reference gives ${given}, not a number`,
     );
   });
 

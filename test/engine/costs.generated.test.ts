@@ -61,6 +61,6 @@ describe("costs", () => {
 
   test("that are none are refused", async () => {
     const costs = { machine: null, operators: { add: 3 } } as unknown as CostModel;
-    await expect(Engine.start({ threads: 1, costs })).rejects.toThrow("E520 not a cost model");
+    await expect(Engine.start({ threads: 1, costs })).rejects.toThrow("E528 not a cost model");
   });
 });

@@ -205,8 +205,8 @@ describe("wrong calls", () => {
     engine.evaluateMany(program, bars, calls, options).next();
 
   test.each<[Params, string]>([
-    [{ free: 1, q: 1 }, "E503 calls[1]: unknown param q"],
-    [{ free: 1, k: "two" }, "E504 calls[1]: param k is a number, got a text"],
+    [{ free: 1, q: 1 }, "E506 calls[1]: unknown param q"],
+    [{ free: 1, k: "two" }, "E528 calls[1]: param k is a number, got a text"],
     [{}, "E555 calls[1]: param free has no value"],
   ])("name the call with params %j before anything is computed", async (params, message) => {
     let rows = 0;
@@ -234,8 +234,8 @@ describe("wrong calls", () => {
   test("options that hold for all name no call", async () => {
     const calls = [{ params: { free: 1 } }];
     await expect(first(calls, { select: ["z"] })).rejects.toThrow(/^E506 no factor z/);
-    await expect(first(calls, { blockRows: 0 })).rejects.toThrow(/^E516 blocks of 0 rows/);
-    await expect(first(calls, { from: "2030-01-01" })).rejects.toThrow(/^E342/);
+    await expect(first(calls, { blockRows: 0 })).rejects.toThrow(/^E528 blocks of 0 rows/);
+    await expect(first(calls, { from: "2030-01-01" })).rejects.toThrow(/^E344/);
     await expect(first(calls, { paramsByTime: "x.csv" } as EvaluateManyOptions)).rejects.toThrow(
       "E527 many calls at once take no paramsByTime",
     );

@@ -67,13 +67,13 @@ test.each([
   [null, "null"],
 ])("queues of %s ms are refused", async (queueMs, shown) => {
   await expect(Engine.start({ queueMs: queueMs as number })).rejects.toThrow(
-    `E571 queueMs must be a number from 0 to 1000, got ${shown}`,
+    `E528 queueMs must be a number from 0 to 1000, got ${shown}`,
   );
 });
 
 test("no more than 256 are taken, which a machine of more cores has by default", async () => {
   await expect(Engine.start({ threads: 257 })).rejects.toThrow(
-    "E505 threads must be a whole number from 1 to 256",
+    "E528 threads must be a whole number from 1 to 256",
   );
   const start = vi.spyOn(ExecutorPool, "start").mockRejectedValue(new Error("as many as that"));
   await withCores(384, () => expect(Engine.start()).rejects.toThrow("as many as that"));

@@ -86,10 +86,10 @@ describe("params by time", () => {
     const run = (csv: string) => evaluate(text, { paramsByTime: paramsFile(csv) });
     const file = join(folder, "params.csv");
     await expect(run("date,kk\n1970-01-01,1\n")).rejects.toThrow(
-      `E503 ${file}: the column "kk" at 1970-01-01: unknown param kk\n  did you mean k?`,
+      `E506 ${file}: the column "kk" at 1970-01-01: unknown param kk\n  did you mean k?`,
     );
     await expect(run("date,k\n1970-01-01,\n1970-01-02,high\n")).rejects.toThrow(
-      `E504 ${file}: the column "k" at 1970-01-02: param k is a number, got a text: "high"\n  give it a value like its default 2`,
+      `E528 ${file}: the column "k" at 1970-01-02: param k is a number, got a text: "high"\n  give it a value like its default 2`,
     );
     await expect(run("date,k\n1,1\n")).rejects.toThrow("its times are of another kind");
   });
@@ -105,7 +105,7 @@ describe("params by time without a default", () => {
   test("a text that is used as a number is reported with its place", async () => {
     const csv = "date,k\n1970-01-01,high\n1970-01-02,low\n1970-01-03,low\n1970-01-04,low\n";
     expect(await placeOf(csv, "param k\ny = close * k", { select: ["y"] })).toBe(
-      'E504 params.csv: the column "k" at 1970-01-01: param k is used as a number, got the text "high"\n  give it a number',
+      'E528 params.csv: the column "k" at 1970-01-01: param k is used as a number, got the text "high"\n  give it a number',
     );
   });
 
@@ -113,7 +113,7 @@ describe("params by time without a default", () => {
     const csv = "date,p,q\n1970-01-02,noon,5\n";
     const text = "param p\nparam q\ny = close when p > q";
     expect(await placeOf(csv, text, { params: { p: 1, q: 2 } })).toBe(
-      'E504 params.csv: the columns "p", "q" at 1970-01-02: a condition cannot work out "noon" > 5\n' +
+      'E528 params.csv: the columns "p", "q" at 1970-01-02: a condition cannot work out "noon" > 5\n' +
         "  texts can be compared with texts by == and !=",
     );
   });
@@ -122,7 +122,7 @@ describe("params by time without a default", () => {
     const csv = "date,j\n1970-01-01,1\n1970-01-02,2\n1970-01-03,2\n1970-01-04,2\n";
     const text = "param j = 1\nparam k\ny = close * k + j";
     expect(await placeOf(csv, text)).toContain("E555 param k has no value");
-    expect(await placeOf(csv, text, { params: { k: "high" } })).toContain("E504 param k is used as a number");
+    expect(await placeOf(csv, text, { params: { k: "high" } })).toContain("E528 param k is used as a number");
   });
 });
 

@@ -247,7 +247,7 @@ describe("operators passed to compile", () => {
   test.each([Number.NaN, Number.POSITIVE_INFINITY, -1])("whose cost is %d are refused", (cost) => {
     const costNs = new Function("rows", `return rows < 20 ? 1 : ${cost};`) as () => number;
     expect(refusal([cellOperator("odd", { costNs })])).toContain(
-      `E513 operator odd: costNs gives ${cost} for a window of 20 rows`,
+      `E549 operator odd: costNs gives ${cost} for a window of 20 rows`,
     );
   });
 
@@ -268,7 +268,7 @@ describe("operators passed to compile", () => {
       windowRows,
       reference: () => 1,
     });
-    expect(refusal([odd])).toContain(`E513 operator odd: windowRows ${message}`);
+    expect(refusal([odd])).toContain(`E549 operator odd: windowRows ${message}`);
   });
 
   test.each([
@@ -279,7 +279,7 @@ describe("operators passed to compile", () => {
   ])("whose state is %s are refused", (values, message) => {
     const initialState = new Function("{ d }", `return ${values};`) as () => number[];
     const odd = recursiveOperator("odd", { initialState });
-    expect(refusal([odd])).toContain(`E513 operator odd: initialState ${message}`);
+    expect(refusal([odd])).toContain(`E549 operator odd: initialState ${message}`);
   });
 
   test("whose state uses something outside are refused", () => {
@@ -301,7 +301,7 @@ describe("operators passed to compile", () => {
       },
     });
     expect(refusal([odd], "y = x + odd(3)")).toBe(
-      "E558 operator odd fails on 3: RangeError: no\n  return NaN for values without a result",
+      "E515 operator odd fails on 3: RangeError: no\n  return NaN for values without a result",
     );
   });
 
@@ -327,7 +327,7 @@ describe("operators passed to compile", () => {
     ["odd(x) + 1", "its formula uses itself: odd -> odd"],
   ])("that stand for %s are refused", (formula, message) => {
     const text = "let volume = x * 2\nlet twice(a) = 2 * a\ny = x";
-    expect(refusal([formulaOperator("odd", formula)], text)).toContain("E512 operator odd: ");
+    expect(refusal([formulaOperator("odd", formula)], text)).toContain("E549 operator odd: ");
     expect(refusal([formulaOperator("odd", formula)], text)).toContain(message);
   });
 
@@ -343,7 +343,7 @@ describe("operators passed to compile", () => {
       formulaOperator("fc", "fd(x) + fb(x)"),
       formulaOperator("fd", "abs(x)"),
     ];
-    expect(refusal(operators)).toContain("E512 operator fb: its formula uses itself: fb -> fc -> fb");
+    expect(refusal(operators)).toContain("E549 operator fb: its formula uses itself: fb -> fc -> fb");
   });
 
   test("may stand for formulas of each other", async () => {

@@ -207,7 +207,7 @@ test("a memory limit is a positive number of bytes, however large", async () => 
   const path = "examples/data/sp100_sectors.csv";
   const limit = (memoryLimitBytes: number) => openPanelSource(path, { memoryLimitBytes });
   for (const bytes of [0, -1, Number.NaN])
-    await expect(limit(bytes)).rejects.toThrow(`E507 a memory limit of ${bytes} bytes`);
+    await expect(limit(bytes)).rejects.toThrow(`E528 a memory limit of ${bytes} bytes`);
   for (const bytes of [1, 1e20, 1e30, Number.POSITIVE_INFINITY])
     await expect(limit(bytes)).rejects.toThrow("E311 examples/data/sp100_sectors.csv: no time column");
 });
@@ -248,7 +248,7 @@ test("params have values of their kinds, also those without a default", async ()
     for (const params of [{ p: value }, { p: 1, q: value }]) {
       const wanted = "q" in params ? "q is a number" : "p is a number, a text, true or false";
       const error = await errorOf(() => engine.evaluate(needs, panel, { params: wrong(params) }));
-      expect(error?.message).toContain(`E504 param ${wanted}, got ${called}`);
+      expect(error?.message).toContain(`E528 param ${wanted}, got ${called}`);
     }
 });
 

@@ -131,20 +131,20 @@ const TAKEN_AT_MOST: Readonly<Record<string, readonly string[]>> = {
   "a checkpoint": ["a Buffer"],
 };
 
-const BLOCKS = "E516 blocks of % rows\n  give a whole number from 1 to 65536";
-const PRIORITY = "E570 the priority is %\n  give a whole number from -1000 to 1000";
-const KERNEL = "E517 unknown kernel %\n  kernels: compiled, reference";
-const TOLERANCE = "E566 a tolerance of %\n  give a number that is not negative, e.g. 1e-9";
+const BLOCKS = "E528 blocks of % rows\n  give a whole number from 1 to 65536";
+const PRIORITY = "E528 the priority is %\n  give a whole number from -1000 to 1000";
+const KERNEL = "E506 unknown kernel %\n  kernels: compiled, reference";
+const TOLERANCE = "E528 a tolerance of %\n  give a number that is not negative, e.g. 1e-9";
 const SHARE = " is %\n  give a share of the memory limit, e.g. 0.8, or 0 for none";
-const COST = "E520 not a cost model: *\n  *factorloom bench calibrate*";
+const COST = "E528 not a cost model: *\n  *factorloom bench calibrate*";
 const edgeOf = (name: string) => [`E541 ${name} is *; the times of the data are each a date`, NO_DATE];
 const NO_DATE = "E541 % is not a date (YYYY-MM-DD)\n  write it like the times in the data";
 const recordOf = (name: string) => [
   `E528 ${name} takes an object of options, got &`,
   `E527 unknown option * of ${name}`,
 ];
-const inSession = (name: string, wanted: string) => `E554 ${name} is %\n  give ${wanted}`;
-const ofCluster = (name: string, wanted: string) => `E638 ${name} is *\n  ${wanted}`;
+const inSession = (name: string, wanted: string) => `E528 ${name} is %\n  give ${wanted}`;
+const ofCluster = (name: string, wanted: string) => `E528 ${name} is *\n  ${wanted}`;
 /** Objects without a value. */
 const OBJECTS = [{}, Object.create(null), "a URL"];
 const NOT_EMPTY = "give a text that is not empty";
@@ -165,16 +165,16 @@ const WORDS: Readonly<Record<string, readonly [says: string | readonly string[],
   priority: [PRIORITY, 0, -1],
   kernel: [KERNEL],
   tolerance: [TOLERANCE, 0, 1.5],
-  "open.time": ["E554 time.name is *\n  give the name of a column", null],
+  "open.time": ["E528 time.name is *\n  give the name of a column", null],
   priorities: [
-    ["E528 the option priorities takes an object, got &", "E554 the priority of zzz is"],
+    ["E528 the option priorities takes an object, got &", "E528 the priority of zzz is"],
     null,
     {},
     Object.create(null),
     "a URL",
   ],
   memoryLimitBytes: [
-    ["E528 the option memoryLimitBytes takes a number, got &", "E507 a memory limit of % bytes", "E301"],
+    ["E528 the option memoryLimitBytes takes a number, got &", "E528 a memory limit of % bytes", "E301"],
     null,
   ],
   restarts: [
@@ -192,29 +192,29 @@ const WORDS: Readonly<Record<string, readonly [says: string | readonly string[],
   late: [inSession("late", '"deliver" or "skip"')],
   catchUp: [inSession("catchUp", '"on_demand" or "idle"')],
   budgetMs: [inSession("budgetMs", "a positive number"), 1.5],
-  threads: ["E505 threads must be a whole number from 1 to 256, got %\n  try threads: 2"],
+  threads: ["E528 threads must be a whole number from 1 to 256, got %\n  try threads: 2"],
   memoryLimit: [
     [
-      "E507 & is not a size of memory\n  write e.g. 4GiB or 500MB",
-      "E507 % is not a size of memory",
-      "E507 a memory limit of % bytes",
+      "E528 & is not a size of memory\n  write e.g. 4GiB or 500MB",
+      "E528 % is not a size of memory",
+      "E528 a memory limit of % bytes",
     ],
     1.5,
   ],
   memoryThresholds: [recordOf("memoryThresholds"), ...OBJECTS],
   costs: [COST],
-  queueMs: ["E571 queueMs must be a number from 0 to 1000, got *\n  leave it out", 0, 1.5],
+  queueMs: ["E528 queueMs must be a number from 0 to 1000, got *\n  leave it out", 0, 1.5],
   hang: [recordOf("hang"), ...OBJECTS],
-  limitMs: ["E572 hang.limitMs is %\n  give a positive number of ms, or hang: false", 1.5],
-  target: [`E573 memoryThresholds.target${SHARE}`, 0, 1.5],
-  spill: [`E573 memoryThresholds.spill${SHARE}`, 0, 1.5],
-  pause: [`E573 memoryThresholds.pause${SHARE}`, 0, 1.5],
-  refuse: [`E573 memoryThresholds.refuse${SHARE}`, 0, 1.5],
+  limitMs: ["E528 hang.limitMs is %\n  give a positive number of ms, or hang: false", 1.5],
+  target: [`E528 memoryThresholds.target${SHARE}`, 0, 1.5],
+  spill: [`E528 memoryThresholds.spill${SHARE}`, 0, 1.5],
+  pause: [`E528 memoryThresholds.pause${SHARE}`, 0, 1.5],
+  refuse: [`E528 memoryThresholds.refuse${SHARE}`, 0, 1.5],
   rows: [
     "E528 the option rows takes rows { first, end } from 0 to 1, got &\n  leave it out to read all rows",
     null,
   ],
-  tls: [[...recordOf("tls"), "E632 certificates are given, and tcp://127.0.0.1:1 uses none"]],
+  tls: [[...recordOf("tls"), "E528 certificates are given, and tcp://127.0.0.1:1 uses none"]],
   python: [ofCluster("python", NOT_EMPTY), "a string"],
   node: [ofCluster("node", NOT_EMPTY), "a string"],
   timeoutSeconds: [ofCluster("timeoutSeconds", SECONDS), 1.5],

@@ -96,6 +96,6 @@ test("a param that two programs declare otherwise is one of each, unless the cal
   ]);
   expect([...joinPrograms(parts, { params: { k: 5 } }).params]).toEqual([["k", 2]]);
   expect(() => joinPrograms(parts, { params: { k: "text" } })).toThrow(
-    "E504 param k is a number, got a text",
+    "E528 param k is a number, got a text",
   );
 });

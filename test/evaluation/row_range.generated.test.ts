@@ -67,7 +67,7 @@ test("from and to at any nanosecond take the rows that are between them, in ever
     const found = await rowRange(column, options).then(
       ({ first, end }) => values.slice(first, end),
       (error: { code?: string }) => {
-        expect(error.code, say).toBe("E342");
+        expect(error.code, say).toBe("E344");
         return [];
       },
     );

@@ -97,7 +97,7 @@ describe("the stored calibration", () => {
   test("cannot be stored where a file is in the way", async () => {
     writeFileSync(dirname(file), "");
     await expect(storeCalibration(CALIBRATION)).rejects.toThrow(
-      `E405 the costs cannot be stored in ${file}: EEXIST`,
+      `E442 the costs cannot be stored in ${file}: EEXIST`,
     );
   });
 
@@ -106,11 +106,11 @@ describe("the stored calibration", () => {
     expect(await storeCalibration(CALIBRATION, named)).toBe(named);
     expect(JSON.parse(readFileSync(named, "utf8"))).toEqual(CALIBRATION);
     mkdirSync(join(folder, "taken"));
-    await expect(storeCalibration(CALIBRATION, join(folder, "taken"))).rejects.toThrow("E405");
+    await expect(storeCalibration(CALIBRATION, join(folder, "taken"))).rejects.toThrow("E442");
     expect(readdirSync(folder).sort()).toEqual(["mine.json", "taken"]);
   });
 });
 
 test("what is no cost model is refused, not ignored, where it is given", async () => {
-  await expect(chooseCosts({ machine: null } as never)).rejects.toThrow("E520");
+  await expect(chooseCosts({ machine: null } as never)).rejects.toThrow("E528");
 });

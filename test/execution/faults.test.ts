@@ -176,6 +176,6 @@ describe("starting", () => {
   });
 
   test.each([0, 1.5, -1, Number.NaN])("with %s threads is refused", async (threads) => {
-    await expect(ExecutorPool.start({ threads })).rejects.toThrow("E505");
+    await expect(ExecutorPool.start({ threads })).rejects.toThrow("E528");
   });
 });

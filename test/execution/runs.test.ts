@@ -73,7 +73,7 @@ describe("an open plan", () => {
     await withPool({ threads: 1 }, async ({ pool }) => {
       const open = await pool.open(dataOf(quick));
       await Promise.all([open.close(), open.close()]);
-      await expect(open.run(blockAt(0, 3))).rejects.toThrow("E410 the plan was closed");
+      await expect(open.run(blockAt(0, 3))).rejects.toThrow("E404 the plan was closed");
     });
   });
 
@@ -83,7 +83,7 @@ describe("an open plan", () => {
       const run = open.run(blockAt(0, 1));
       await markSeen("started");
       const closing = open.close();
-      await expect(run).rejects.toThrow("E410");
+      await expect(run).rejects.toThrow("E404");
       leaveMark("go");
       await closing;
     });

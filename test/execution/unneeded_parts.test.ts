@@ -53,7 +53,7 @@ describe.concurrent("a part that nobody needs any more and that does not end", (
       // Until its part is queued.
       await delay(50);
       const closing = open.close();
-      await expect(stuckRun).rejects.toThrow("E410");
+      await expect(stuckRun).rejects.toThrow("E404");
       // Later than the first look at what still runs.
       await delay(2200);
       slow.diary.letGo([0, 1, 0]);

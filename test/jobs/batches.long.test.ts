@@ -195,13 +195,13 @@ test("results that a database refuses are not counted until a later run has inse
   folder.addBars(second);
   const { log, messages } = keptLog();
   const failure = await folder.run(log);
-  expect(failure).toMatchObject({ code: "E447", name: "ResourceError" });
+  expect(failure).toMatchObject({ code: "E442", name: "ResourceError" });
   expect(messages.at(-1)).toMatch(/^run failed .*"files":0,"rows":0/);
   expect(messages.filter((message) => message.startsWith("committed"))).toEqual([]);
   const { jobs } = await readStatus(await readRunConfig(folder.config), 0);
   expect(jobs[0]).toMatchObject({ outcome: "failed", files: 1, rows: 60, position: last });
-  expect(jobs[0]?.error).toContain("E447");
-  expect(String(await folder.run())).toContain("E447");
+  expect(jobs[0]?.error).toContain("E442");
+  expect(String(await folder.run())).toContain("E442");
   await sql("DROP TABLE factors", "ALTER TABLE kept RENAME TO factors");
   expect(await folder.run(log)).toBeNull();
   expect(messages.at(-1)).toMatch(/^run done .*"files":1,"rows":60/);
@@ -215,8 +215,8 @@ test("an error names what lies in the way of the journal", async () => {
   const journal = join(folder.path, "journal");
   const inTheWay = join(journal, "bars/journal.jsonl");
   mkdirSync(inTheWay, { recursive: true });
-  await expect(folder.run()).rejects.toThrow(`E452 ${inTheWay}: a folder lies where a file belongs (EISDIR`);
+  await expect(folder.run()).rejects.toThrow(`E442 ${inTheWay}: a folder lies where a file belongs (EISDIR`);
   rmSync(journal, { recursive: true });
   writeFileSync(journal, "");
-  await expect(folder.run()).rejects.toThrow(`E452 ${journal}: a file lies where a folder belongs (EEXIST`);
+  await expect(folder.run()).rejects.toThrow(`E442 ${journal}: a file lies where a folder belongs (EEXIST`);
 });

@@ -224,7 +224,7 @@ test("rows of a query", async () => {
   expect(await folder.results()).toEqual(await folder.expected(bars));
   const [late] = realBars(1, 1, 14) as [string];
   await insertBars(folder, late.split("\n").slice(0, 15).join("\n"));
-  expect(String(await folder.run())).toContain("E368");
+  expect(String(await folder.run())).toContain("E361");
 });
 
 test("rows of a query that come late and rows that are gone are counted apart, with their times", async () => {
@@ -252,7 +252,7 @@ test("rows of a query that come late and rows that are gone are counted apart, w
   ];
   const range = `2 rows of ${first} to ${second}`;
   expect(bothMessage).toContain(
-    `E368 job bars: rows up to ${last} have been taken, and now the query has ${range} that it had not and no longer has ${range}`,
+    `E361 job bars: rows up to ${last} have been taken, and now the query has ${range} that it had not and no longer has ${range}`,
   );
   await changeBars(
     folder,

@@ -105,11 +105,11 @@ describe("while there is no room for its program", () => {
     fill();
     const updating = session.update(other);
     await waiting();
-    await Promise.all([expect(updating).rejects.toThrow("E411"), session.close()]);
+    await Promise.all([expect(updating).rejects.toThrow("E404"), session.close()]);
   });
 });
 
-test("closing ends pushes and checkpoints that are under way at any moment with E411", async () => {
+test("closing ends pushes and checkpoints that are under way at any moment with E404", async () => {
   const closed: string[] = [];
   for (let moment = 0; moment < 40; moment++) {
     const session = await engine.open(program, { symbols: panel.symbols });
@@ -127,7 +127,7 @@ test("closing ends pushes and checkpoints that are under way at any moment with 
     for (const end of await ends) if (end.status === "rejected") closed.push(end.reason.code);
   }
   expect(closed.length).toBeGreaterThan(0);
-  expect(new Set(closed)).toEqual(new Set(["E411"]));
+  expect(new Set(closed)).toEqual(new Set(["E404"]));
   expectNothingLeft();
 });
 
@@ -137,9 +137,9 @@ describe("closing while an update", () => {
     await session.close();
     expectNothingLeft();
     const result = await outcome;
-    if (result instanceof Error) expect(result.message).toMatch(/^E411 /);
+    if (result instanceof Error) expect(result.message).toMatch(/^E404 /);
     expectNothingLeft();
-    await expect(session.update(program)).rejects.toThrow("E411");
+    await expect(session.update(program)).rejects.toThrow("E404");
   };
 
   test("takes over closes the new program, too", async () => {

@@ -28,7 +28,7 @@ test("a symbol is a text that is not empty, in open, addSymbols and a bar, which
     [undefined, 5, ...wrong].map((one) => [way, one] as const),
   ))
     expect(await errorOf(() => way(symbol))).toMatchObject({
-      code: "E381",
+      code: "E373",
       problem: `symbols[1] is ${shownValue(symbol)}, not the name of an instrument`,
       remedy: "give each symbol as a text that is not empty",
     });

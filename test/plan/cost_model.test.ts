@@ -84,7 +84,7 @@ describe("a cost model", () => {
     ]),
   ];
   test.each(wrong)("is not %j", (value, problem) => {
-    expect(() => checkCostModel(value)).toThrow(`E520 not a cost model: ${problem}`);
+    expect(() => checkCostModel(value)).toThrow(`E528 not a cost model: ${problem}`);
   });
 });
 

@@ -209,11 +209,11 @@ test("a factor whose condition does not hold, and a universe", async () => {
 });
 
 test.each([
-  [{ symbol: "C" }, "E345 the data have no symbol C"],
+  [{ symbol: "C" }, "E344 the data have no symbol C"],
   [{ time: "2024-02-01" }, "E344 the data have no time 2024-02-01\n  the nearest are 2024-01-04"],
   [
     { symbol: "B", time: "2024-01-03" },
-    "E346 B has no row on 2024-01-03\n  its nearest rows are those of 2024-01-02 and 2024-01-04",
+    "E344 B has no row on 2024-01-03\n  its nearest rows are those of 2024-01-02 and 2024-01-04",
   ],
   [{ factor: "g" }, "E506 no factor g to select"],
   [{ factors: "f" }, "E527 unknown option factors of why"],

@@ -28,7 +28,7 @@ describe("parseByteSize", () => {
     "Infinity",
   ])("%j is no size", (text) => {
     expect(() => parseByteSize(text)).toThrow(
-      `E507 ${JSON.stringify(text)} is not a size of memory\n  write e.g. 4GiB or 500MB`,
+      `E528 ${JSON.stringify(text)} is not a size of memory\n  write e.g. 4GiB or 500MB`,
     );
   });
 });

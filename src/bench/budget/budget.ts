@@ -45,7 +45,7 @@ export interface BudgetOptions {
 /**
  * Measures one-row calls over a grid.
  *
- * @throws UsageError E562 for an unknown formula set; ResourceError as `measureApart`; InternalError if any bit depends
+ * @throws UsageError E506 for an unknown formula set; ResourceError as `measureApart`; InternalError if any bit depends
  *   on the number of threads.
  */
 export async function measureBudget(grid: BudgetGrid, options: BudgetOptions): Promise<BudgetResult> {

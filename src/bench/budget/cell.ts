@@ -68,7 +68,7 @@ type OnProgress = (done: number, total: number) => void;
 /**
  * Measures one-row calls of a formula set: first until every window is full, then those that count.
  *
- * @throws UsageError E562; ResourceError as `Evaluation.open`.
+ * @throws UsageError E506; ResourceError as `Evaluation.open`.
  */
 export async function measureCell(shape: CellShape, onProgress: OnProgress = () => {}): Promise<BudgetCell> {
   const { lanes, threads } = shape;

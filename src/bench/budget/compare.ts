@@ -41,7 +41,7 @@ const PERCENTILES = [
  * if its whole interval lies above the threshold, faster if it lies below the threshold's reciprocal.
  *
  * @param threshold 1 or more: what is slower by a smaller ratio is not reported.
- * @throws UsageError E524 if the files have no workload in common.
+ * @throws UsageError E523 if the files have no workload in common.
  */
 export function compareResults(a: ResultFile, b: ResultFile, threshold: number): Comparison {
   const before = Map.groupBy(a.runs, ({ workload }) => workload);
@@ -110,7 +110,7 @@ function judged(
 function nothingInCommon(a: ResultFile, b: ResultFile): UsageError {
   const first = ({ path, runs }: ResultFile) => `${path} has ${runs[0]!.workload}`;
   return new UsageError(
-    "E524",
+    "E523",
     `the files measure different workloads: ${first(a)}; ${first(b)}`,
     "give results of the same workload, formulas, lanes, nulls and threads",
   );

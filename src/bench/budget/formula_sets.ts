@@ -32,7 +32,7 @@ export interface FormulaSet {
   readonly count: number | null;
 }
 
-/** @throws UsageError E562 for a name that is neither a set nor a set with a number. */
+/** @throws UsageError E506 for a name that is neither a set nor a set with a number. */
 export function formulaSet(name: string): FormulaSet {
   const [, base = name, count] = /^([a-z0-9]+):([1-9]\d{0,5})$/.exec(name) ?? [];
   if (SETS[base]) return { name, base, count: count === undefined ? null : Number(count) };
@@ -45,7 +45,7 @@ export function formulaSet(name: string): FormulaSet {
  * The graph of a set: equal expressions are one task, also across files. Fewer than all formulas are spread evenly over
  * the files, so that a part of a set is as mixed as the whole.
  *
- * @throws UsageError E562 if the set has fewer formulas.
+ * @throws UsageError E506 if the set has fewer formulas.
  */
 export function graphOf({ name, base, count }: FormulaSet): Dag {
   const dag = mergedDag(SETS[base]!);
@@ -57,5 +57,5 @@ export function graphOf({ name, base, count }: FormulaSet): Dag {
 }
 
 function noSuchSet(name: string, remedy: string): UsageError {
-  return new UsageError("E562", `no formula set ${name}`, remedy);
+  return new UsageError("E506", `no formula set ${name}`, remedy);
 }

@@ -70,7 +70,7 @@ function findWorkload(workloads: readonly Workload[], name: string): Workload {
   const found = workloads.find((workload) => workload.name === name);
   if (found) return found;
   const remedy = suggestion(name, names, "`factorloom bench` lists all");
-  throw new UsageError("E518", `no workload ${name}`, remedy);
+  throw new UsageError("E506", `no workload ${name}`, remedy);
 }
 
 /** An option that changes nothing would let two different measurements look alike. */
@@ -78,7 +78,7 @@ function refuseOptions({ name, takes }: Workload, options: BenchOptions): void {
   for (const option of Object.keys(options)) {
     if (takes.some((taken) => taken === option)) continue;
     const remedy = `it takes ${takes.map(flagOf).join(", ")}`;
-    throw new UsageError("E519", `${name} knows no ${flagOf(option)}`, remedy);
+    throw new UsageError("E527", `${name} knows no ${flagOf(option)}`, remedy);
   }
 }
 

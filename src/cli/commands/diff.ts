@@ -74,7 +74,7 @@ async function diffTables(
 
 /** What is given does not go together. */
 function incomparable(problem: string): UsageError {
-  return new UsageError("E565", problem, "give two results, or two formula files and --data");
+  return new UsageError("E523", problem, "give two results, or two formula files and --data");
 }
 
 async function diffFormulas(

@@ -29,7 +29,7 @@ function findOperator(name: string): Operator {
   }
   const bySymbol = builtInRegistry.operators.find(({ symbol }) => symbol === name);
   if (bySymbol) return bySymbol;
-  throw new UsageError("E509", `no operator ${name}`, functionRemedy(name, "native", builtInRegistry));
+  throw new UsageError("E506", `no operator ${name}`, functionRemedy(name, "native", builtInRegistry));
 }
 
 function describe(operator: Operator) {

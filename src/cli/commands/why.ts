@@ -34,7 +34,7 @@ async function explainCells(file: string, flags: WhyFlags): Promise<void> {
   const { at, from, to } = flags;
   if ((at === undefined) === (from === undefined && to === undefined))
     throw new UsageError(
-      "E567",
+      "E500",
       "a cell has one time, a series a range of them",
       "give --at, or --from and --to",
     );

@@ -22,7 +22,7 @@ interface OutputOptions {
 /**
  * Checks before anything is computed that outputs can be written and replace neither an input nor each other.
  *
- * @throws UsageError E514, E543, E544, E559.
+ * @throws UsageError E514, E544, E514.
  */
 export async function checkOutputs(
   file: string | undefined,
@@ -52,8 +52,8 @@ export async function checkOutputs(
   }
 }
 
-/** @throws UsageError E559 if one output would replace another. */
+/** @throws UsageError E514 if one output would replace another. */
 function refuseSameOutput(option: string, path: string, what: string, other: string | undefined): void {
   if (other === undefined || realPath(other) !== realPath(path)) return;
-  throw new UsageError("E559", `${option} ${path} would overwrite ${what}`, "give it a name of its own");
+  throw new UsageError("E514", `${option} ${path} would overwrite ${what}`, "give it a name of its own");
 }

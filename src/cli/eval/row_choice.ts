@@ -20,7 +20,7 @@ const ROWS_DEFAULT = 5;
 /**
  * The rows that the options ask for: of a time all, otherwise 5 or one for each named symbol, unless there is a count.
  *
- * @throws DataError E345 for a symbol and E344 for a time that the result lacks; UsageError E541 for what is no time.
+ * @throws DataError E344 for a symbol and for a time that the result lacks; UsageError E541 for what is no time.
  */
 export async function rowChoice(
   { symbols, time }: Pick<PanelSource, "symbols" | "time">,

@@ -9,7 +9,7 @@ import { STANDARD } from "./standard_input.ts";
 /**
  * Reads a formula file, or stdin for `-`. Bytes that are not UTF-8 become U+FFFD, which `compile` refuses with its position.
  *
- * @throws UsageError E508 if the file does not exist, E556 if it is too large.
+ * @throws UsageError E508 if the file does not exist, if it is too large.
  */
 export async function readFormulaFile(path: string): Promise<string> {
   if (path === STANDARD) return await readStandardInput();
@@ -33,7 +33,7 @@ async function readStandardInput(): Promise<string> {
 
 function tooLarge(what: string, bytes: string): UsageError {
   const message = `${what} has ${bytes} bytes, a formula file has at most ${SOURCE_BYTES_MAX}`;
-  return new UsageError("E556", message, "split it into several files");
+  return new UsageError("E508", message, "split it into several files");
 }
 
 /** `a,b` -> `["a", "b"]`. */

@@ -35,7 +35,7 @@ async function help(program: Command, name: string | undefined): Promise<void> {
 /** An error for a name that the page of errors lacks. */
 export function unknownCode(name: string, what: string, known: readonly string[]): UsageError {
   return new UsageError(
-    "E563",
+    "E506",
     `no ${what} ${name}`,
     suggestion(name, known, "docs/errors.md lists all codes"),
   );

@@ -46,7 +46,7 @@ export function ignoreClosedPipes(): void {
       hasFailed = true;
       process.exitCode = EXIT_CODES.resources;
       if (stream === process.stdout)
-        printNote(`E445 stdout cannot be written (${message})\n  make room where it is kept`);
+        printNote(`E442 stdout cannot be written (${message})\n  make room where it is kept`);
     });
   }
 }

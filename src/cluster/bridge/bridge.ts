@@ -163,7 +163,7 @@ export class Bridge {
     this.#lastLines = lastLines;
   }
 
-  /** @throws ResourceError E602 if Python or Dask is missing, E606 for files of another version, E612. */
+  /** @throws ResourceError E602 if Python or Dask is missing, E605 for files of another version, E611. */
   static async start({
     python,
     signal,
@@ -213,7 +213,7 @@ export class Bridge {
     return this.#child.pid!;
   }
 
-  /** @throws UsageError E601 or E632, ResourceError E603 or E604. */
+  /** @throws UsageError E528, ResourceError E603 or E604. */
   async connect(address: string, options: ConnectOptions): Promise<ClusterFacts> {
     const { record } = await this.#ask({
       kind: "connect",
@@ -261,7 +261,7 @@ export class Bridge {
    * Waits for a result of a graph, which can be gathered once. The last buffer of a part of a dataset has its counts as
    * JSON.
    *
-   * @throws the fault of the task, E607, E608, E611, E612 or E613; an AbortError after `cancel`.
+   * @throws the fault of the task, E607, E611 or E607; an AbortError after `cancel`.
    */
   async gather(key: TaskKey): Promise<Uint8Array[]> {
     const { buffers } = await this.#ask({ kind: "gather", key });

@@ -20,7 +20,7 @@ export class BroughtFile {
   /**
    * Writes the rows before `end`.
    *
-   * @throws what the source throws; ResourceError E609 for an error of the system; the signal's reason when aborted.
+   * @throws what the source throws; ResourceError E442 for an error of the system; the signal's reason when aborted.
    */
   static async write(
     source: PanelSource,

@@ -68,9 +68,9 @@ export class Cluster {
   #code: string;
 
   /**
-   * @throws UsageError E527 for an unknown option, E572 for `hang`, E601 for a wrong address, E632 for certificates that
-   *   cannot be used, E638 for a value that an option cannot have; ResourceError E602 without Python, E603 and E604 if there
-   *   is no scheduler or no worker, E606 for versions that do not match, E633 if the start takes too long for another
+   * @throws UsageError E527 for an unknown option, E528 for `hang`, for a wrong address, for certificates that
+   *   cannot be used, for a value that an option cannot have; ResourceError E602 without Python, E603 and E604 if there
+   *   is no scheduler or no worker, E605 for versions that do not match, E603 if the start takes too long for another
    *   reason.
    */
   static async connect(options: ClusterOptions): Promise<Cluster> {
@@ -98,7 +98,7 @@ export class Cluster {
   /**
    * Evaluates the program block by block; the batches are those of `Engine.stream`.
    *
-   * @throws as `Engine.stream`; ResourceError E605 to E613, E637 once the cluster is closed.
+   * @throws as `Engine.stream`; ResourceError E605 to E607, E404 once the cluster is closed.
    */
   async *stream(
     program: Program,
@@ -171,7 +171,7 @@ export class Cluster {
     });
   }
 
-  /** Leaves the cluster; what is under way on it rejects with E637. */
+  /** Leaves the cluster; what is under way on it rejects with E404. */
   async close(): Promise<void> {
     this.#closing.abort(clusterClosed());
     await Promise.allSettled(this.#opening);

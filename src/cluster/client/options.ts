@@ -133,7 +133,7 @@ export const OWN_CLUSTER_OPTIONS: OptionKinds<Omit<ClusterEvaluateOptions, keyof
   onTasks: FUNCTION,
 };
 
-/** @throws UsageError E527 for an unknown option, E528 also for what is wrong in `hang` and `tls`, E572 for `hang`, E601 for a wrong address, E632 for `tls`, E638. */
+/** @throws UsageError E527 for an unknown option, E528 also for what is wrong in `hang` and `tls`, E528 for `hang`, for a wrong address, for `tls`, E528. */
 export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
   const options = checkedOptions("Cluster.connect", given, CLUSTER_OPTIONS, "option", REMOVED_OPTIONS);
   const { scheduler, tls } = options;
@@ -142,12 +142,12 @@ export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
   return options;
 }
 
-/** @throws UsageError E527 for an unknown option, E528, E638; as `Engine.evaluate`. */
+/** @throws UsageError E527 for an unknown option, E528; as `Engine.evaluate`. */
 export function checkedClusterCall(given: ClusterEvaluateOptions): ClusterEvaluateOptions {
   return checkedAt("a cluster's evaluate", given, OWN_CLUSTER_OPTIONS, REMOVED_OPTIONS);
 }
 
-/** @throws UsageError E632 */
+/** @throws UsageError E528 */
 function checkTls(scheduler: string, { ca, cert, key }: TlsFiles): void {
   if (!/^(tls|wss):/.test(scheduler)) throw tlsUnusable(`certificates are given, and ${scheduler} uses none`);
   if ((cert === undefined) !== (key === undefined))

@@ -35,7 +35,7 @@ const CLOCK_SECONDS_MAX = 5;
 /**
  * Runs a small task on each worker, as an evaluation does, which writes in the folder for datasets.
  *
- * @throws UsageError E601 for a wrong address; ResourceError E602 without Python, E603 and E604 if there is no
+ * @throws UsageError E528 for a wrong address; ResourceError E602 without Python, E603 and E604 if there is no
  *   scheduler or no worker; the signal's reason when aborted.
  */
 export async function examineCluster(options: DoctorOptions): Promise<ClusterHealth> {

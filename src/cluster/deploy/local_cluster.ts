@@ -55,7 +55,7 @@ const MEMORY_SHARE = 0.8;
 /**
  * Starts Dask's `LocalCluster` in a process of its own and waits until all workers have joined.
  *
- * @throws ResourceError E602 without a Python that has distributed, E618, with the last output, if it does not start; the
+ * @throws ResourceError E602 without a Python that has distributed, E603, with the last output, if it does not start; the
  *   signal's reason when aborted.
  */
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {

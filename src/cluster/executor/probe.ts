@@ -15,7 +15,7 @@ export interface ProbeAnswer {
 /**
  * Says which versions run here, and writes a file in the folder.
  *
- * @throws UsageError E614 if this host does not see the folder; ResourceError E609 if it cannot be written.
+ * @throws UsageError E614 if this host does not see the folder; ResourceError E442 if it cannot be written.
  */
 export function probe(folder: string | null): ProbeAnswer {
   if (folder !== null) {

@@ -18,7 +18,7 @@ export class ShareEvaluations {
   readonly #program: EvaluableProgram;
   #open: { readonly share: number; readonly stream: FactorStream } | null = null;
 
-  /** @throws UsageError E510, E557 if operators of users cannot be loaded here. */
+  /** @throws UsageError E510 if operators of users cannot be loaded here. */
   constructor(job: ClusterJob, host: EngineHost, source: PanelSource) {
     this.#job = job;
     this.#host = host;

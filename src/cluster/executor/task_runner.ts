@@ -57,8 +57,8 @@ export class TaskRunner {
    * Runs a task. A repeated task gives the same bits, also after other tasks or in another process.
    *
    * @param panel the file of a panel that the client brings, as this host has it
-   * @throws ResourceError E609 if a file cannot be written, E610 if columns are missing; DataError E615, E623; UsageError
-   *   E614 if this host does not see the client's folder, E624 if it sees other operators; as `FactorStream`.
+   * @throws ResourceError E442 if a file cannot be written, E610 if columns are missing; DataError E615; UsageError
+   *   E614 if this host does not see the client's folder, if it sees other operators; as `FactorStream`.
    */
   async run(task: JobTask, panel: string | null): Promise<TaskAnswer> {
     return await timed(async () => {
@@ -222,7 +222,7 @@ function iteratorOf(chunks: Chunks): Iterator<Uint8Array> | AsyncIterator<Uint8A
   return Symbol.asyncIterator in chunks ? chunks[Symbol.asyncIterator]() : chunks[Symbol.iterator]();
 }
 
-/** @throws UsageError E624 if modules of operators on this host differ from the client's. */
+/** @throws UsageError E614 if modules of operators on this host differ from the client's. */
 function checkModules({ identity }: ClusterJob): void {
   for (const [module, digest] of Object.entries(identity.modules))
     if (digestSeen(module) !== digest) throw operatorsDiffer(module, hostname());

@@ -1,24 +1,33 @@
-import { DataError, type FactorloomError, InternalError, ResourceError, UsageError } from "../../errors.ts";
+import {
+  DataError,
+  errorsOf,
+  type FactorloomError,
+  InternalError,
+  ResourceError,
+  UsageError,
+} from "../../errors.ts";
 import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import type { TaskFault } from "./protocol.ts";
 import { thisProcess } from "./this_process.ts";
 
-export function wrongAddress(address: string): UsageError {
-  return new UsageError(
-    "E601",
-    `${address} is not the address of a Dask scheduler`,
-    "give one like tcp://host:8786",
-  );
-}
+const valueUnusable = errorsOf(UsageError, "E528");
+const notReached = errorsOf(ResourceError, "E603");
+const cannotRun = errorsOf(ResourceError, "E605");
+const notFinished = errorsOf(ResourceError, "E607");
+const connectionLost = errorsOf(ResourceError, "E611");
+const seesOthers = errorsOf(UsageError, "E614");
+const seesOtherInput = errorsOf(DataError, "E615");
 
-export function wrongOption(name: string, value: string, remedy: string): UsageError {
-  return new UsageError("E638", `${name} is ${value}`, remedy);
-}
+export const wrongAddress = (address: string) =>
+  valueUnusable(`${address} is not the address of a Dask scheduler`, "give one like tcp://host:8786");
+
+export const wrongOption = (name: string, value: string, remedy: string) =>
+  valueUnusable(`${name} is ${value}`, remedy);
 
 export function noAddress(): UsageError {
   const remedy =
     "give --scheduler tcp://host:8786 or DASK_SCHEDULER_ADDRESS; to try one: factorloom cluster local";
-  return new UsageError("E620", "cluster eval without the address of a scheduler", remedy);
+  return valueUnusable("cluster eval without the address of a scheduler", remedy);
 }
 
 export function noPython(tried: readonly string[]): ResourceError {
@@ -28,13 +37,11 @@ export function noPython(tried: readonly string[]): ResourceError {
   return new ResourceError("E602", message, remedy);
 }
 
-export function schedulerUnreachable(address: string, reason: string): ResourceError {
-  return new ResourceError(
-    "E603",
+export const schedulerUnreachable = (address: string, reason: string) =>
+  notReached(
     `no Dask scheduler answers at ${address}: ${reason}`,
     "start it, or give the address that it prints when it starts; with TLS that is tls://host:port, with --tls-ca, --tls-cert and --tls-key",
   );
-}
 
 /**
  * @param restriction which workers may run the tasks, in words; empty for any
@@ -57,64 +64,56 @@ export function noWorkers(address: string, restriction = "", silent = 0, gone = 
 
 export function startTooSlow(what: string, seconds: number): ResourceError {
   const message = `${what} takes longer than --timeout allows for the whole start (${seconds} s)`;
-  return new ResourceError("E633", message, "raise --timeout, or look at the load of this host");
+  return notReached(message, "raise --timeout, or look at the load of this host");
 }
 
 export function tlsUnusable(reason: string): UsageError {
   const remedy =
     "give --tls-ca, and --tls-cert with --tls-key, as PEM files, with an address like tls://host:8786";
-  return new UsageError("E632", reason, remedy);
+  return valueUnusable(reason, remedy);
 }
 
-export function noSuchWorker(what: string, workers: string): UsageError {
-  return new UsageError("E622", `no worker ${what}`, `workers: ${workers}; correct --workers or --resources`);
-}
+export const noSuchWorker = (what: string, workers: string) =>
+  new UsageError("E506", `no worker ${what}`, `workers: ${workers}; correct --workers or --resources`);
 
 export function noNode(worker: string, reason: string): ResourceError {
   const remedy =
     "install Node 24 or later there, or name it with --node or FACTORLOOM_NODE in the worker's environment";
-  return new ResourceError("E605", `worker ${worker} has no Node to run executors: ${reason}`, remedy);
+  return cannotRun(`worker ${worker} has no Node to run executors: ${reason}`, remedy);
 }
 
-export function otherVersion(what: string, found: string, expected: string): ResourceError {
-  const message = `${what} is of another version: ${found}, here ${expected}`;
-  return new ResourceError(
-    "E606",
-    message,
+export const otherVersion = (what: string, found: string, expected: string) =>
+  cannotRun(
+    `${what} is of another version: ${found}, here ${expected}`,
     "use one version of factorloom, and end other runs on the cluster first",
   );
-}
 
 /** @param lastLines the last output of the executor */
 export function executorLost(task: string, worker: string, lastLines = ""): ResourceError {
   const said = lastLines === "" ? "" : `; the last one printed:\n${lastLines}`;
   const message = `executors on ${worker} ended twice while they ran ${task}${said}`;
-  return new ResourceError("E607", message, "look at the worker's log; memory may be short there");
+  return notFinished(message, "look at the worker's log; memory may be short there");
 }
 
 export function workersLost(task: string, reason: string): ResourceError {
   const message = `Dask gave up ${task}: ${reason}`;
-  return new ResourceError("E608", message, "look at the logs of the workers; memory may be short there");
+  return notFinished(message, "look at the logs of the workers; memory may be short there");
 }
 
 /** @param who writes it: this process, or a worker by its address */
-export function storeFailed(path: string, reason: string, who = thisProcess()): ResourceError {
-  const message = `${who} cannot write ${path}: ${reason}`;
-  return new ResourceError(
-    "E609",
-    message,
+export const storeFailed = (path: string, reason: string, who = thisProcess()) =>
+  new ResourceError(
+    "E442",
+    `${who} cannot write ${path}: ${reason}`,
     "check the free space and the permissions, or name another folder (--out, TMPDIR)",
   );
-}
 
-export function columnsMissing(path: string): ResourceError {
-  const message = `${path}, which tasks of this run share, is missing or was changed`;
-  return new ResourceError(
+export const columnsMissing = (path: string) =>
+  new ResourceError(
     "E610",
-    message,
+    `${path}, which tasks of this run share, is missing or was changed`,
     "nothing else may delete it, or end workers, while a run is under way",
   );
-}
 
 export function cannotHoldFactor(bytes: number, limitBytes: number): UsageError {
   const sizes = `${formatBytes(bytes)} over all rows, and a worker holds ${formatBytes(limitBytes)} of results`;
@@ -125,22 +124,20 @@ export function cannotHoldFactor(bytes: number, limitBytes: number): UsageError 
   );
 }
 
-export function schedulerLost(address: string): ResourceError {
-  return new ResourceError("E611", `the Dask scheduler at ${address} is gone`, "start it and run again");
-}
+export const schedulerLost = (address: string) =>
+  connectionLost(`the Dask scheduler at ${address} is gone`, "start it and run again");
 
-export function bridgeEnded(reason: string): ResourceError {
-  return new ResourceError("E612", `the bridge to Dask ended: ${reason}`, "run again");
-}
+export const bridgeEnded = (reason: string) =>
+  connectionLost(`the bridge to Dask ended: ${reason}`, "run again");
 
 export function clusterClosed(): ResourceError {
   const remedy = "await what is under way before closing, or connect again";
-  return new ResourceError("E637", "the cluster was closed", remedy);
+  return new ResourceError("E404", "the cluster was closed", remedy);
 }
 
 export function executorSilent(task: string, worker: string, seconds: number): ResourceError {
   const message = `executors on ${worker} did not answer twice within ${seconds} s of ${task}`;
-  return new ResourceError("E613", message, "look at the load of the host, or raise --task-timeout");
+  return notFinished(message, "look at the load of the host, or raise --task-timeout");
 }
 
 /** @param takenBytes by the last executor; `totalBytes` with the worker and its other executors */
@@ -155,57 +152,50 @@ export function executorTooLarge(
   const message = `executors on ${worker} ran out of memory twice in ${task}: the last one took ${taken}, with its worker and the other executors ${total}; the worker's limit is ${limit}`;
   const remedy =
     "give the worker more memory (--memory-limit) or fewer threads, or make tasks smaller (--slab-rows, --block-rows)";
-  return new ResourceError("E634", message, remedy);
+  return notFinished(message, remedy);
 }
 
 export function wrongShare(worker: string, problem: string): UsageError {
   const message = `the environment of worker ${worker} has no share of memory: ${problem}`;
-  return new UsageError("E635", message, "give a number such as 0.8, or 0 to switch the watch off");
+  return valueUnusable(message, "give a number such as 0.8, or 0 to switch the watch off");
 }
 
 export function folderNotShared(folder: string, reason: string): UsageError {
   const message = `${folder} is not shared: ${thisProcess()} does not see there what the client sees: ${reason}`;
   const remedy = "name a folder on storage that all hosts see under one path, or leave --out FOLDER/ out";
-  return new UsageError("E614", message, remedy);
+  return seesOthers(message, remedy);
 }
 
 export function inputDiffers(file: string, worker: string, difference: string): DataError {
   const message = `${worker} sees another ${file} than the client: ${difference}`;
   const remedy =
     "put it on storage that all hosts see under one path, leave it as it is while a run is under way, or use --scatter";
-  return new DataError("E623", message, remedy);
+  return seesOtherInput(message, remedy);
 }
 
-export function sourceNotShared(path: string, reason: string): DataError {
-  const message = `the workers cannot read ${path}: ${reason}`;
-  return new DataError(
-    "E615",
-    message,
+export const sourceNotShared = (path: string, reason: string) =>
+  seesOtherInput(
+    `the workers cannot read ${path}: ${reason}`,
     "put it on storage that all hosts see under one path, or use --scatter",
   );
-}
 
-export function onlyOnCluster(option: string): UsageError {
-  return new UsageError(
-    "E617",
+export const onlyOnCluster = (option: string) =>
+  new UsageError(
+    "E527",
     `${option} is for a cluster`,
     "factorloom cluster eval writes folders; here give a file",
   );
-}
 
-export function operatorsDiffer(module: string, worker: string): UsageError {
-  const message = `${worker} sees another module of operators under ${module} than the client, or other imports of it`;
-  return new UsageError(
-    "E624",
-    message,
+export const operatorsDiffer = (module: string, worker: string) =>
+  seesOthers(
+    `${worker} sees another module of operators under ${module} than the client, or other imports of it`,
     "put the same files on all hosts under one path, and restart workers that had others",
   );
-}
 
 export function datasetInUse(folder: string): ResourceError {
   const message = `${folder} is being written by another run`;
   const remedy = "wait until that run has ended, for half a minute if its host is gone, or name a new folder";
-  return new ResourceError("E625", message, remedy);
+  return new ResourceError("E450", message, remedy);
 }
 
 export function datasetDiffers(folder: string, difference: string): ResourceError {
@@ -213,23 +203,20 @@ export function datasetDiffers(folder: string, difference: string): ResourceErro
   return new ResourceError("E626", message, "run again: complete files are used; remove other files first");
 }
 
-export function bundleChanged(worker: string, file: string): ResourceError {
-  const message = `the code of the executors on worker ${worker} was changed: ${file}`;
-  return new ResourceError("E627", message, "start the worker again");
-}
+export const bundleChanged = (worker: string, file: string) =>
+  cannotRun(`the code of the executors on worker ${worker} was changed: ${file}`, "start the worker again");
 
 export function datasetTaken(folder: string): UsageError {
   const message = `${folder} holds something else already, or the result of another run`;
-  return new UsageError("E629", message, "name a new folder, or empty it");
+  return new UsageError("E532", message, "name a new folder, or empty it");
 }
 
-export function localClusterFailed(reason: string): ResourceError {
-  return new ResourceError("E618", `the cluster did not start: ${reason}`, "see what it printed above");
-}
+export const localClusterFailed = (reason: string) =>
+  notReached(`the cluster did not start: ${reason}`, "see what it printed above");
 
 export function bundleNotUnpacked(worker: string, reason: string): ResourceError {
   const message = `worker ${worker} could not unpack the code of its executors: ${reason}`;
-  return new ResourceError("E619", message, "free space in the worker's --local-directory");
+  return cannotRun(message, "free space in the worker's --local-directory");
 }
 
 /** The error of a fault, as the client throws it. */

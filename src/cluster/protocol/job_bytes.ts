@@ -18,7 +18,7 @@ export function packJob(job: ClusterJob): PackedJob {
 /**
  * The job of a copy of these bytes.
  *
- * @throws ResourceError E606 if the digest is another one, or the version of the protocol.
+ * @throws ResourceError E605 if the digest is another one, or the version of the protocol.
  */
 export function unpackJob(bytes: Uint8Array, digest: string): ClusterJob {
   const found = hash("sha256", bytes);

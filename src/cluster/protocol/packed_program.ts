@@ -40,7 +40,7 @@ export function packProgram(program: EvaluableProgram): PackedProgram {
 /**
  * The program that was packed, for evaluations only.
  *
- * @throws UsageError E510, E557 if operators of users cannot be loaded here.
+ * @throws UsageError E510 if operators of users cannot be loaded here.
  */
 export function unpackProgram(packed: PackedProgram, builtIn: Registry): EvaluableProgram {
   const operators = packed.operators.map(unpackOperator);

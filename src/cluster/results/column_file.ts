@@ -50,7 +50,7 @@ export class ColumnFile {
     }
   }
 
-  /** Adds the next chunk to a file under a temporary name. @throws ResourceError E609. */
+  /** Adds the next chunk to a file under a temporary name. @throws ResourceError E442. */
   append(chunk: Uint8Array): void {
     orStoreFailed(this.path, () => {
       if (this.#descriptor === null)
@@ -61,7 +61,7 @@ export class ColumnFile {
     });
   }
 
-  /** Renames the file to its name. @throws ResourceError E609. */
+  /** Renames the file to its name. @throws ResourceError E442. */
   commit(): void {
     orStoreFailed(this.path, () => {
       this.#close();

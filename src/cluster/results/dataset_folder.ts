@@ -37,7 +37,7 @@ export class DatasetFolder {
   /**
    * Creates the folder, or continues one of the same run, whose parts stay. Any run may use a folder without parts.
    *
-   * @throws UsageError E629 for a folder with other files; ResourceError E625 if another client is writing it, E609 if it
+   * @throws UsageError E532 for a folder with other files; ResourceError E450 if another client is writing it, E442 if it
    *   cannot be created.
    */
   static async open(

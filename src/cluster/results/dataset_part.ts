@@ -51,7 +51,7 @@ export class DatasetPart {
     return file?.bytes === counts.bytes && file.crc === crc ? counts : null;
   }
 
-  /** Adds the next rows. @throws ResourceError E609; as `openFactorWriter`. */
+  /** Adds the next rows. @throws ResourceError E442; as `openFactorWriter`. */
   async append(block: FactorBlock): Promise<void> {
     const count = cellCount(block.present);
     if (count === 0 && this.#writer === null) return;
@@ -92,7 +92,7 @@ export class DatasetPart {
     return await openFactorWriter(this.#path, { time, symbols, factors }, { keepInfinite });
   }
 
-  /** Turns an error of writing into E609, which names this worker. */
+  /** Turns an error of writing into E442, which names this worker. */
   async #writing(work: () => Promise<void>): Promise<void> {
     try {
       await work();

@@ -3,7 +3,7 @@ import { rmSync } from "node:fs";
 import { isSystemError } from "../../files/system_error.ts";
 import { storeFailed } from "../protocol/errors.ts";
 
-/** Runs work on a file. @throws ResourceError E609, which names the file, for an error of the system. */
+/** Runs work on a file. @throws ResourceError E442, which names the file, for an error of the system. */
 export function orStoreFailed<T>(path: string, work: () => T): T {
   try {
     return work();

@@ -78,7 +78,7 @@ export class FactorBatches {
   #firstTime: bigint | null = null;
   #lastTime: bigint | null = null;
 
-  /** @throws DataError E341 when a factor has the name of a key column. */
+  /** @throws DataError E314 when a factor has the name of a key column. */
   constructor(columns: OutputColumns, options: OutputOptions) {
     checkFactorNames(columns);
     this.#columns = columns;
@@ -139,7 +139,7 @@ export class FactorBatches {
     }
   }
 
-  /** The last batch. @throws DataError E342 when rows of the panel came, and the input has no cell of them. */
+  /** The last batch. @throws DataError E344 when rows of the panel came, and the input has no cell of them. */
   async *finish(): AsyncGenerator<RecordBatch, void, void> {
     yield* this.#takeBatch();
     if (this.#batchCount > 0 || this.#firstTime === null) return;
@@ -223,7 +223,7 @@ export async function* batchesOfBlocks(
   if (batches.isEmpty) yield new RecordBatch(batches.schema(), undefined);
 }
 
-/** @throws DataError E341 when a factor has the name of a key column. */
+/** @throws DataError E314 when a factor has the name of a key column. */
 export function checkFactorNames({ time, factors }: Omit<OutputColumns, "symbols">): void {
   for (const name of factors) {
     const taken = [time.name, SYMBOL_NAME].find((key) => key.toLowerCase() === name.toLowerCase());

@@ -15,7 +15,7 @@ export interface FactorTable {
  * (dictionary-encoded), one nullable Float64 column per factor; one line per cell that the input has (`present`), sorted by
  * time, then symbol. NaN becomes null, and so does an infinity unless `keepInfinite`.
  *
- * @throws DataError E341 when a factor has the name of a key column, E342 when the input has no cell of the rows; what the
+ * @throws DataError E314 when a factor has the name of a key column, E344 when the input has no cell of the rows; what the
  *   blocks throw.
  */
 export async function factorTableOfBlocks(

@@ -47,7 +47,7 @@ export interface QueryRows {
 /**
  * Writes the query's new rows, if there are any, to a Parquet file in the order of time.
  *
- * @throws DataError E310 for a query that fails, E307 for a database that is missing; ResourceError E446 while another process
+ * @throws DataError E310 for a query that fails, E301 for a database that is missing; ResourceError E450 while another process
  *   writes to the database.
  */
 export async function writeQueryRows(

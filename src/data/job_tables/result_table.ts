@@ -59,7 +59,7 @@ function digestSql([time, symbol, ...factors]: readonly string[]): string {
  * transaction. Does nothing unless the journal is at the previous position; creates the table for the first one.
  *
  * @returns the position afterwards.
- * @throws ResourceError E446 while another process uses the database, E447 if it refuses the rows.
+ * @throws ResourceError E450 while another process uses the database, E442 if it refuses the rows.
  */
 export async function appendToTable(target: ResultTable, file: string, sequence: number): Promise<number> {
   return await exclusively(target.database, () => appendRows(target, file, sequence));
@@ -125,7 +125,7 @@ export interface TableState {
   readonly types: ReadonlyMap<string, string>;
 }
 
-/** The state of a table; null if it is missing. @throws as `appendToTable`, DataError E307, E310. */
+/** The state of a table; null if it is missing. @throws as `appendToTable`, DataError E301, E310. */
 export async function tableState(target: ResultTable): Promise<TableState | null> {
   return await looking(target, async (database) => {
     if (!(await findTable(database, target.table))) return null;

@@ -35,7 +35,7 @@ export interface PanelSource {
    *
    * @throws UsageError E548 if that one is continued, E527, E528 for a wrong request; DataError E350 for a column that the
    *   source lacks, others for wrong rows, as `readPanel`; ResourceError E441 if two
-   *   blocks do not fit in memory, E443 if DuckDB's work does not fit in memory and temporary files; the signal's reason
+   *   blocks do not fit in memory, if DuckDB's work does not fit in memory and temporary files; the signal's reason
    *   when aborted.
    */
   blocks(request: BlockRequest): AsyncIterable<PanelBlock>;

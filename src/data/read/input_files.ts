@@ -78,7 +78,7 @@ export interface ColumnOfFile {
   readonly typeName: string;
 }
 
-/** @throws DataError E308 that names the first file whose columns differ from those of the first file. */
+/** @throws DataError E306 that names the first file whose columns differ from those of the first file. */
 export function checkSameColumns(
   files: InputFiles,
   columnsOfFiles: readonly (readonly ColumnOfFile[])[],

@@ -1,55 +1,45 @@
 /** The errors of tables beside the bars, one function each. */
-import { DataError } from "../../errors.ts";
+import { DataError, errorsOf } from "../../errors.ts";
 import { listed, quoted } from "../errors.ts";
+
+const unusable = errorsOf(DataError, "E331");
+const matchesNothing = errorsOf(DataError, "E337");
 
 export function nothingBeside(file: string, key: "symbol" | "time", columns: readonly string[]): DataError {
   const [what, remedy] = {
     symbol: ["group column", "add a column of text or integers, for example sector"],
     time: ["column of numbers", "add a column in which every cell is a number or empty"],
   }[key] as [string, string];
-  return new DataError(
-    "E331",
-    `${file}: no ${what} beside the ${key} among the columns ${listed(columns)}`,
-    remedy,
-  );
+  return unusable(`${file}: no ${what} beside the ${key} among the columns ${listed(columns)}`, remedy);
 }
 
-export function symbolTwice(file: string, symbol: string, first: string, second: string): DataError {
-  return new DataError(
-    "E332",
+export const symbolTwice = (file: string, symbol: string, first: string, second: string) =>
+  unusable(
     `${file}: ${first} and ${second} are both for ${quoted(symbol)}`,
     "keep one row per symbol: a group given here is the same at all times",
   );
-}
 
-export function groupsMatchNothing(file: string, own: string, panelFile: string, wanted: string): DataError {
-  return new DataError(
-    "E337",
+export const groupsMatchNothing = (file: string, own: string, panelFile: string, wanted: string) =>
+  matchesNothing(
     `${file}: none of its symbols is one of ${panelFile}: it has ${quoted(own)}, the other ${quoted(wanted)}`,
     "write symbols alike in both files",
   );
-}
 
 export function columnNameTaken(file: string, name: string, panelFile: string, taken: string): DataError {
   const problem = `${file}: the column ${quoted(name)} is also a column of ${panelFile} (${quoted(taken)})`;
   return nameTaken(problem, "rename or drop one of them");
 }
 
-export function seriesOfSymbols(file: string, name: string): DataError {
-  return nameTaken(
+export const seriesOfSymbols = (file: string, name: string) =>
+  nameTaken(
     `${file}: has a symbol column ${quoted(name)}, but a number of a series is for all symbols`,
     "give numbers of each symbol as columns of the bars (--data), labels of each symbol as groups (--groups); drop the column where the numbers are for all symbols",
   );
-}
 
-function nameTaken(problem: string, remedy: string): DataError {
-  return new DataError("E333", problem, remedy);
-}
+const nameTaken = (problem: string, remedy: string) => new DataError("E314", problem, remedy);
 
-export function seriesMatchNothing(file: string, own: string, panelFile: string, wanted: string): DataError {
-  return new DataError(
-    "E338",
+export const seriesMatchNothing = (file: string, own: string, panelFile: string, wanted: string) =>
+  matchesNothing(
     `${file}: none of its times is one of ${panelFile}: it begins at ${own}, the other at ${wanted}`,
     "give series for the times of the bars",
   );
-}

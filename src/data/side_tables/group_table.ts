@@ -67,7 +67,7 @@ async function findGroupColumns(relation: Relation): Promise<InputColumn[]> {
   return columns;
 }
 
-/** @throws DataError E333 if the panel has a column of the name. */
+/** @throws DataError E314 if the panel has a column of the name. */
 export function checkNameIsFree(
   file: string,
   name: string,

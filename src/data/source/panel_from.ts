@@ -46,8 +46,8 @@ const REMEDY =
  * not present.
  *
  * @throws UsageError E527, E528 for wrong options and for what is none of these; DataError E304 for no rows, E311 to E318 for
- *   columns, E321 to E323 for rows without a key and for two rows of one time and symbol, E331 to E338 for names and side
- *   tables, each with the row (from 1); ResourceError E441, E443 if it does not fit in memory.
+ *   columns, E321 to E323 for rows without a key and for two rows of one time and symbol, E331 to E337 for names and side
+ *   tables, each with the row (from 1); ResourceError E441 if it does not fit in memory.
  * @example
  * const bars = await panelFrom([
  *   { date: "2024-01-02", symbol: "A", close: 10, sector: "tech" },

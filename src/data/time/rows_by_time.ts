@@ -7,7 +7,7 @@ import { describeTimeType } from "./time_text.ts";
  * The row of the table by time, in the unit of the panel. Units, widths and zones of the two columns may differ; times that the
  * panel's unit cannot hold are left out.
  *
- * @throws DataError E334 if the two are not of one kind: dates, integers, timestamps with or without zone.
+ * @throws DataError E337 if the two are not of one kind: dates, integers, timestamps with or without zone.
  */
 export function rowsByTime(
   table: TimeColumn,

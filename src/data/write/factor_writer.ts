@@ -14,7 +14,7 @@ export type TableOutput = Pick<OutputFile, "write" | "commit" | "abort">;
 export interface FactorWriter {
   /** Adds the next rows; the block must not change until the promise resolves. One call at a time. */
   append(block: FactorBlock): Promise<void>;
-  /** Completes the file and renames it to its name. @throws DataError E342 when the input has no cell of the rows. */
+  /** Completes the file and renames it to its name. @throws DataError E344 when the input has no cell of the rows. */
   commit(): Promise<void>;
   /** Removes the unfinished file; an earlier one stays unchanged. Does nothing after `commit`. */
   abort(): Promise<void>;
@@ -28,7 +28,7 @@ export interface FactorWriter {
  * whatever the sizes of the blocks. A failure leaves no file.
  *
  * @param givenFormat for a path whose extension does not tell the format
- * @throws UsageError E542, E543, E544, DataError E341, E343; ResourceError E442 when writing fails, here or later.
+ * @throws UsageError E544, DataError E314; ResourceError E442 when writing fails, here or later.
  */
 export async function openFactorWriter(
   path: string,

@@ -4,12 +4,12 @@ import { quoted } from "../errors.ts";
 
 export function outputExtensionUnknown(file: string, known: readonly string[]): UsageError {
   const remedy = `use ${known.slice(0, -1).join(", ")} or ${known.at(-1)}; on a cluster also a folder, its name with a slash at the end`;
-  return new UsageError("E542", `${file}: this kind of output is not known`, remedy);
+  return new UsageError("E544", `${file}: this kind of output is not known`, remedy);
 }
 
 export function outputNamesClash(file: string, first: string, second: string): DataError {
   return new DataError(
-    "E343",
+    "E314",
     `${file}: the output columns ${quoted(first)} and ${quoted(second)} differ only by case, which this format cannot hold`,
     "rename one factor, or write .arrow",
   );
@@ -17,5 +17,5 @@ export function outputNamesClash(file: string, first: string, second: string): D
 
 export function writerMisused(file: string, problem: string): UsageError {
   const remedy = "open a writer for each file, write all batches of the stream, then commit";
-  return new UsageError("E564", `${file} ${problem}`, remedy);
+  return new UsageError("E548", `${file} ${problem}`, remedy);
 }

@@ -37,7 +37,7 @@ export class OutputFile {
 
   /**
    * @param givenFormat for a path whose extension does not tell the format
-   * @throws UsageError E542, E543, E544.
+   * @throws UsageError E544.
    */
   static async open(path: string, givenFormat?: OutputFormat): Promise<OutputFile> {
     const format = await checkOutputPath(path, givenFormat);
@@ -50,7 +50,7 @@ export class OutputFile {
     this.#file = file;
   }
 
-  /** Takes the columns of the table. @throws DataError E343, UsageError E528, ResourceError E442. */
+  /** Takes the columns of the table. @throws DataError E314, UsageError E528, ResourceError E442. */
   async begin(schema: Schema): Promise<void> {
     await this.#orAbort(async () => {
       const names = schema.fields.map(({ name }) => name);

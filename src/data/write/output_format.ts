@@ -23,7 +23,7 @@ function formatOf(path: string): OutputFormat | undefined {
  * Checks that a table can be written to the path: a known extension (unless the format is given), and a folder that exists
  * and is writable.
  *
- * @throws UsageError E542, E543, E544.
+ * @throws UsageError E544.
  */
 export async function checkOutputPath(path: string, format = formatOf(path)): Promise<OutputFormat> {
   if (format === undefined) throw outputExtensionUnknown(path, Object.values(EXTENSIONS).flat());
@@ -34,7 +34,7 @@ export async function checkOutputPath(path: string, format = formatOf(path)): Pr
 /**
  * DuckDB, with which all formats but Arrow are often read, would rename one of two names that differ only by case.
  *
- * @throws DataError E343 for such names.
+ * @throws DataError E314 for such names.
  */
 export function checkNamesDiffer(path: string, format: OutputFormat, names: readonly string[]): void {
   if (format === "arrow") return;

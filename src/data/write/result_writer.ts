@@ -9,10 +9,10 @@ export interface ResultWriter extends AsyncDisposable {
   /**
    * Adds the next batch of the stream. One call at a time.
    *
-   * @throws UsageError E528 for what is no batch, E564 after the end; ResourceError E442 when writing fails.
+   * @throws UsageError E528 for what is no batch, E548 after the end; ResourceError E442 when writing fails.
    */
   write(batch: RecordBatch): Promise<void>;
-  /** Writes the end and gives the file its name. @throws UsageError E564 without a batch; ResourceError E442. */
+  /** Writes the end and gives the file its name. @throws UsageError E548 without a batch; ResourceError E442. */
   commit(): Promise<void>;
   /** Gives up: no file stays, and one that was there before is as it was. Does nothing after `commit`. */
   abort(): Promise<void>;
@@ -29,7 +29,7 @@ const BATCH: ArgumentKind = {
  * bytes that `writeTable` writes for the table of the same batches. A failure, and leaving the block of `await using` before
  * `commit`, leave no file.
  *
- * @throws UsageError E528, E542, E543, E544.
+ * @throws UsageError E528, E544.
  * @example
  * const source = await openPanelSource("bars.parquet");
  * await using writer = await openResultWriter("factors.parquet");

@@ -16,7 +16,7 @@ const TABLE: ArgumentKind = {
  * are in UTC. Parquet and Arrow also keep the types; CSV has none, so that whole numbers come back as 64-bit integers
  * and timestamps as microseconds. The file appears under its name when it is complete.
  *
- * @throws UsageError E528 for other arguments and columns, E542, E543, E544, DataError E343 for names that differ only by case;
+ * @throws UsageError E528 for other arguments and columns, E544, DataError E314 for names that differ only by case;
  *   ResourceError E442 when writing fails.
  */
 export async function writeTable(table: Table, path: string): Promise<void> {

@@ -57,7 +57,7 @@ export class MemoryBudget {
   /** When a call was last busy, a block under way or memory given back. */
   #wentOnAt = 0;
 
-  /** @throws UsageError E573 for thresholds that are no shares. */
+  /** @throws UsageError E528 for thresholds that are no shares. */
   constructor(limitBytes: number, options: BudgetOptions = {}) {
     this.limitBytes = limitBytes;
     this.arenaBytesMax = options.arenaBytesMax ?? ARENA_BYTES_MAX;

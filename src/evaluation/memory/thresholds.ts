@@ -46,7 +46,7 @@ export const THRESHOLD_OPTIONS: OptionKinds<MemoryThresholds> = {
 
 const DEFAULTS: MemoryShares = { target: 0.6, spill: 0.7, pause: 0.8, refuse: 0 };
 
-/** What is given, else what the environment says, else the defaults. @throws UsageError E527, E573. */
+/** What is given, else what the environment says, else the defaults. @throws UsageError E527, E528. */
 export function memoryShares(
   given: MemoryThresholds = {},
   environment: NodeJS.ProcessEnv = process.env,
@@ -68,5 +68,5 @@ export function memoryShares(
 }
 
 function shareWrong(name: string, text: string): UsageError {
-  return new UsageError("E573", `${name} is ${text}`, SHARE.remedy);
+  return new UsageError("E528", `${name} is ${text}`, SHARE.remedy);
 }

@@ -52,7 +52,7 @@ export const HANG_OPTIONS: OptionKinds<HangOptions> = {
     remedy: "give a positive number of ms, or hang: false",
     refuse: (_, given) =>
       new UsageError(
-        "E572",
+        "E528",
         `hang.limitMs is ${shownValue(given)}`,
         "give a positive number of ms, or hang: false",
       ),

@@ -56,7 +56,7 @@ export async function takeQueryRows(
   return { paths: [...earlier, path], incompleteRows, ...changes };
 }
 
-/** @throws DataError E368 unless the rows that were taken are as they were, or the job skips what is not. */
+/** @throws DataError E361 unless the rows that were taken are as they were, or the job skips what is not. */
 export function expectInPlace({ name, badInput }: JobConfig, rows: TakenRows): void {
   const count = rows.late.count + rows.vanished.count + rows.changed.count;
   if (badInput === "fail" && count > 0) throw rowsMisplaced(name, rows);

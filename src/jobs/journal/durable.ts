@@ -34,7 +34,7 @@ export async function writeDurably(path: string, parts: readonly Uint8Array[]): 
   await syncFolder(dirname(path));
 }
 
-/** Runs work on files of a job. @throws ResourceError E452 for a system error. */
+/** Runs work on files of a job. @throws ResourceError E442 for a system error. */
 export async function storing<T>(path: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work();

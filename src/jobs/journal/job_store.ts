@@ -16,7 +16,7 @@ export function queryFolder(folder: string, job: string): string {
   return join(folder, job, "input");
 }
 
-/** Reads a job's journal without changing it. @throws DataError E360, ResourceError E452, as `JobStore.open`. */
+/** Reads a job's journal without changing it. @throws DataError E360, ResourceError E442, as `JobStore.open`. */
 export async function readHistory(folder: string, job: string): Promise<JobHistory> {
   const path = journalPath(folder, job);
   const history = new JobHistory();
@@ -51,7 +51,7 @@ export class JobStore {
   /** Those in the file of idle runs. */
   #idle: readonly RanRecord[];
 
-  /** @throws DataError E360 for a damaged journal, ResourceError E452 for a system error. */
+  /** @throws DataError E360 for a damaged journal, ResourceError E442 for a system error. */
   static async open(folder: string, job: string): Promise<JobStore> {
     const path = journalPath(folder, job);
     const history = new JobHistory();

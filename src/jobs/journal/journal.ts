@@ -45,7 +45,7 @@ export interface JournalEnd {
 /**
  * Reads the records of a journal without changing it; one that does not exist is empty.
  *
- * @throws DataError E360 for damage; UsageError E537 for a journal of version 0.1.0.
+ * @throws DataError E360 for damage; UsageError E531 for a journal of version 0.1.0.
  */
 export async function readJournal(
   path: string,

@@ -48,7 +48,7 @@ export class JobSink {
     else await checkFiles(name, sink, this.#history, extent);
   }
 
-  /** @throws UsageError E532 if the sink holds results when a journal begins, ResourceError E452 if it is no folder. */
+  /** @throws UsageError E532 if the sink holds results when a journal begins, ResourceError E442 if it is no folder. */
   async expectEmpty(): Promise<void> {
     const { sink, name } = this.#job;
     if (sink.kind === "duckdb") {
@@ -60,7 +60,7 @@ export class JobSink {
     if (names.some((entry) => /^(date=|part-)/.test(entry))) throw sinkInUse(name, sink.folder);
   }
 
-  /** @throws UsageError E533 if the sink needs dates and the rows have none. */
+  /** @throws UsageError E530 if the sink needs dates and the rows have none. */
   stage(sequence: number, columns: OutputColumns, isWritten: (time: bigint) => boolean): StagedResults {
     const pathsOf = this.#pathsOf(String(sequence).padStart(8, "0"), columns.time.type);
     const { sink, call } = this.#job;

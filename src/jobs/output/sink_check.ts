@@ -86,7 +86,7 @@ async function fileSizes(folder: string, below = ""): Promise<Map<string, number
   return sizes;
 }
 
-/** @throws DataError E367; ResourceError E446 while another process writes to the database. */
+/** @throws DataError E367; ResourceError E450 while another process writes to the database. */
 export async function checkTable(
   job: string,
   sink: TableSink,

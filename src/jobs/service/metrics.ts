@@ -79,7 +79,7 @@ export interface MetricsServer {
 /**
  * Serves `/metrics` and `/healthz`; port 0 takes a free one.
  *
- * @throws ResourceError E451 if the port is taken.
+ * @throws ResourceError E450 if the port is taken.
  */
 export async function serveMetrics(metrics: JobMetrics, port: number): Promise<MetricsServer> {
   const server = createServer((request, response) => {

@@ -30,7 +30,7 @@ export interface RunJobsOptions {
 /**
  * @returns with `once` the first failure of a run, or the reason of `stop` if work is left; else null, since a process
  *   that runs on schedule survives failures.
- * @throws ResourceError E450 if the journal is in use, E451 for the port, E403 for threads; DataError E360 for a damaged
+ * @throws ResourceError E450 if the journal is in use, for the port, E403 for threads; DataError E360 for a damaged
  *   journal.
  */
 export async function runJobs(config: RunConfig, options: RunJobsOptions): Promise<Error | null> {

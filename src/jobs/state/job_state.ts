@@ -38,7 +38,7 @@ export class JobState {
    * The state after the last batch, for all known symbols. With new symbols, or without a valid checkpoint, it is recomputed
    * from as many rows as the formulas look back.
    *
-   * @throws DataError E363 if needed input is missing or has changed; as `open`.
+   * @throws DataError E361 if needed input is missing or has changed; as `open`.
    */
   static async current(spec: CurrentStateSpec): Promise<JobState> {
     const { host, program, store } = spec;

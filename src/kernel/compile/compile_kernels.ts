@@ -49,7 +49,7 @@ interface Layout extends Omit<KernelSet, "module"> {
   readonly neededBytes: number;
 }
 
-/** Emits the nodes of a plan as WebAssembly SIMD, one in each step. @throws UsageError E569. */
+/** Emits the nodes of a plan as WebAssembly SIMD, one in each step. @throws UsageError E549. */
 export function* emitKernels(
   plan: Plan,
   registry: Registry,

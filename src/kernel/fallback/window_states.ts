@@ -7,7 +7,7 @@ import type { KernelSet } from "../memory/kernel_set.ts";
 import type { NodeState } from "../memory/state_layout.ts";
 import { NodeStateRows } from "./state_rows.ts";
 
-/** By kind the states of the built-in operators and of a registry's others. @throws UsageError E569. */
+/** By kind the states of the built-in operators and of a registry's others. @throws UsageError E549. */
 function statesOf(registry: Registry): ReadonlyMap<string, AnyWindowState> {
   const known = new Map(WINDOW_STATES.map((state) => [state.kind, state]));
   for (const state of registry.windowStates) {
@@ -18,7 +18,7 @@ function statesOf(registry: Registry): ReadonlyMap<string, AnyWindowState> {
   return known;
 }
 
-/** A check that executors, which have the operators of the registry, know a state. @throws UsageError E569. */
+/** A check that executors, which have the operators of the registry, know a state. @throws UsageError E549. */
 export function stateCheck(registry: Registry): (kind: string) => void {
   const known = statesOf(registry);
   return (kind) => {
@@ -27,7 +27,7 @@ export function stateCheck(registry: Registry): (kind: string) => void {
 }
 
 const stateUnknown = (problem: string): UsageError =>
-  new UsageError("E569", problem, "list it in states of the operator's definition, under a name of its own");
+  new UsageError("E549", problem, "list it in states of the operator's definition, under a name of its own");
 
 interface PlacedState {
   readonly state: AnyWindowState;

@@ -92,7 +92,7 @@ const VALUES: ArgumentKind = {
 };
 
 /**
- * @throws DataError E372 to E375, E381 to E383 for the first mistake in a bar; UsageError E528 for no bar, E527 for one
+ * @throws DataError E372 to E383, E373 to E383 for the first mistake in a bar; UsageError E528 for no bar, E527 for one
  *   with an unknown key, E522 for an inconsistent panel.
  */
 export function inputRows(input: BarInput, format: BarFormat): InputRow[] {
@@ -126,7 +126,7 @@ function barRow(bar: Bar, { time, lanes, groups, read, shared }: BarFormat): Inp
   };
 }
 
-/** @throws DataError E374 if a column that formulas read is missing. */
+/** @throws DataError E383 if a column that formulas read is missing. */
 function checkColumns(
   { fields, groups }: { fields: ReadonlyMap<string, unknown>; groups: ReadonlyMap<string, unknown> },
   read: BarFormat["read"],

@@ -108,8 +108,8 @@ export class GroupCodes {
    * Checks the groups of symbols that will be added.
    *
    * @param read group columns that the formulas read
-   * @throws DataError E373 for an unknown symbol, E383 for a label that is no text, E377 for a column that neither the
-   *   formulas nor the session nor its bars have, E384 for another label of a known symbol; UsageError E528 for an
+   * @throws DataError E373 for an unknown symbol, E383 for a label that is no text, E373 for a column that neither the
+   *   formulas nor the session nor its bars have, for another label of a known symbol; UsageError E528 for an
    *   argument without labels.
    */
   checkAdded(groups: StaticGroups, added: readonly string[], read: readonly string[]): void {
@@ -172,7 +172,7 @@ function labelOf(column: string, label: unknown): string | null {
 /**
  * The codes of a bar's labels.
  *
- * @throws DataError E375 if their number is not `count`, E383 for a label that is no text.
+ * @throws DataError E383 if their number is not `count`, for a label that is no text.
  */
 export function codesOfLabels(
   codes: GroupCodes,

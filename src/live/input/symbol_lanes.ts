@@ -72,7 +72,7 @@ export class SymbolLanes {
   /**
    * The lanes of symbols.
    *
-   * @throws DataError E373 for an unknown symbol, E381 for one that is no text, E382 for one that is given twice;
+   * @throws DataError E373 for an unknown symbol, for one that is no text, for one that is given twice;
    *   UsageError E528 for no list.
    */
   lanesOf(symbols: readonly string[]): Int32Array {
@@ -91,7 +91,7 @@ export class SymbolLanes {
   }
 
   /**
-   * @throws DataError E382 for a known symbol, E381 for one that is no text; UsageError E528 for no list, E553 for too few
+   * @throws DataError E373 for a known symbol, for one that is no text; UsageError E528 for no list, E551 for too few
    *   spare lanes.
    */
   add(given: readonly string[]): void {

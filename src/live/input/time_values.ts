@@ -38,7 +38,7 @@ function checkUnit(value: bigint, type: TimestampType): void {
   throw timeOfOtherUnit(value, typeText(type), meant);
 }
 
-/** @throws UsageError E554 if the option `time` of `open` is no time column. */
+/** @throws UsageError E528 if the option `time` of `open` is no time column. */
 export function checkTimeOption(time: Pick<TimeColumn, "name" | "type">): void {
   const { name, type } = time;
   if (typeof name !== "string" || name === "") throw optionInvalid("time.name", name, "the name of a column");

@@ -68,9 +68,8 @@ export class LiveSession {
    *
    * @returns the table that `evaluate` gives for these rows after the history of the session; it is the caller's own. Null:
    *   as `evaluate`, and factors that the budget left out.
-   * @throws DataError E371 for a time that is not later than the last one, E372 for no time of the session, E373, E381,
-   *   E382 for symbols, E374 for a missing column, E375, E383 for values of a wrong number or type; UsageError E503, E504,
-   *   E555 for wrong params, E527, E554 for wrong options; ResourceError E413
+   * @throws DataError E371 for a time that is not later than the last one, E372 for no time of the session, E373 for symbols, E383 for a missing column, for values of a wrong number or type; UsageError E506, E528,
+   *   E555 for wrong params, E527, E528 for wrong options; ResourceError E412
    *   for a push behind one that was aborted or failed, E401 while the process takes more of the memory limit than
    *   the share `MemoryThresholds.refuse`, if one is given; the signal's reason when aborted; else as `evaluate`. The
    *   session is then as before the bar; of several bars, those that have run stay.
@@ -85,8 +84,8 @@ export class LiveSession {
    * Replaces the newest row, as often as its bar changes. The session is then as if only the last bar had come.
    *
    * @param bar one bar, with the time of the newest row
-   * @throws UsageError E551 if the session was not opened with `revisable`; DataError E376 if no bar can be replaced, e.g.
-   *   before the first push; E378 for another time than that of the newest row; else as `push`. The row then stays as it was.
+   * @throws UsageError E551 if the session was not opened with `revisable`; DataError E371 if no bar can be replaced, e.g.
+   *   before the first push; E371 for another time than that of the newest row; else as `push`. The row then stays as it was.
    */
   async revise(bar: BarInput, options: PushOptions = {}): Promise<LiveRow> {
     return await this.#take(bar, options, true);
@@ -96,9 +95,9 @@ export class LiveSession {
    * Adds symbols. From the next push on bars have their values after those of the others.
    *
    * @param groups labels of the new symbols, for group columns that do not come with the bars
-   * @throws DataError E382 for a known symbol, E381 for one that is no text, E373 for an unknown symbol in the groups, E383
-   *   for a label that is no text, E377 for an unknown group column, E384 for another label of a known symbol; UsageError
-   *   E553 for too few spare lanes. Nothing changes then.
+   * @throws DataError E373 for a known symbol, for one that is no text, for an unknown symbol in the groups, E383
+   *   for a label that is no text, E373 for an unknown group column, for another label of a known symbol; UsageError
+   *   E551 for too few spare lanes. Nothing changes then.
    */
   async addSymbols(symbols: readonly string[], groups: StaticGroups = {}): Promise<void> {
     await this.#queue.run(undefined, async () => {
@@ -114,9 +113,9 @@ export class LiveSession {
   /**
    * Explains the newest cell of a factor, as `engine.why` does, from the rows that the session keeps (`retainRows`).
    *
-   * @throws UsageError E506 for an unknown factor, E568 if the cell depends on rows that are not kept, which factors with
+   * @throws UsageError E506 for an unknown factor, E551 if the cell depends on rows that are not kept, which factors with
    *   recursive operators do in a session that has dropped any, or on rows that were pushed with other params; DataError
-   *   E345 for an unknown symbol, E346 for one without a row.
+   *   E344 for an unknown symbol, for one without a row.
    * @example
    * const { cause } = await session.why("a", "A");
    */

@@ -13,7 +13,7 @@ export interface Turn {
   hasLater(): boolean;
   /** Takes back all later calls that follow, but for those that were called when this one was aborted already. */
   takeBackLater(): void;
-  /** @throws ResourceError E413 if an earlier call has taken this one back. */
+  /** @throws ResourceError E412 if an earlier call has taken this one back. */
   throwIfTakenBack(): void;
 }
 

@@ -287,7 +287,7 @@ export class SessionRows {
     if (last !== null && time <= last) throw timeNotAfter(this.#textOf(time), this.#textOf(last));
   }
 
-  /** @throws DataError E376, E378 for rows that cannot replace the newest one. */
+  /** @throws DataError E371 for rows that cannot replace the newest one. */
   checkNewest(rows: readonly InputRow[]): void {
     if (this.#newest === null) throw nothingToRevise(this.#noNewest);
     const [row] = rows;

@@ -33,7 +33,7 @@ export interface UpdateReport {
   readonly shortOfHistory: readonly string[];
 }
 
-/** The options of a session that change with its program. @throws UsageError E554. */
+/** The options of a session that change with its program. @throws UsageError E528. */
 export function updatedOptions(
   { select, priorities }: UpdateOptions,
   program: Program,

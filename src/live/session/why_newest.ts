@@ -13,7 +13,7 @@ import { retainedPanel } from "./retained_panel.ts";
 /**
  * Explains the newest cell of a factor from the rows that the session keeps.
  *
- * @throws UsageError E568 if the cell depends on rows that are not kept, or on rows with other params
+ * @throws UsageError E551 if the cell depends on rows that are not kept, or on rows with other params
  */
 export async function explainNewest(
   parts: SessionParts,

@@ -31,9 +31,9 @@ describe("formula sets", () => {
   });
 
   test.each([
-    ["alpha11", "E562 no formula set alpha11\n  did you mean alpha101?"],
-    ["all:0", "E562 no formula set all:0"],
-    ["", "E562 no formula set \n  there are alpha101, alpha158, alpha360, gtja191, all"],
+    ["alpha11", "E506 no formula set alpha11\n  did you mean alpha101?"],
+    ["all:0", "E506 no formula set all:0"],
+    ["", "E506 no formula set \n  there are alpha101, alpha158, alpha360, gtja191, all"],
   ])("named %s are refused", (name, message) => {
     expect(() => formulaSet(name)).toThrow(message);
   });
@@ -86,7 +86,7 @@ describe("a grid", () => {
     const measure = vi.fn();
     const options = { version: "", onProgress: () => {}, measure };
     for (const formulas of [[], ["alpha158:2", "alpha159"]])
-      await expect(measureBudget({ ...grid, formulas }, options)).rejects.toThrow("E562");
+      await expect(measureBudget({ ...grid, formulas }, options)).rejects.toThrow("E506");
     expect(measure).not.toHaveBeenCalled();
   });
 });
@@ -114,7 +114,7 @@ describe("a process that measures a cell", () => {
   test("tells what it cannot do", async () => {
     await expect(measureApart({ ...shape, lanes: 2 ** 40 }, () => {})).rejects.toThrow(/^E401 /);
     await expect(measureApart({ ...shape, formulas: "none" }, () => {})).rejects.toThrow(
-      "E562 no formula set none",
+      "E506 no formula set none",
     );
   });
 

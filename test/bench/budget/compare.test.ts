@@ -121,7 +121,7 @@ describe("warnings", () => {
 
   test("files without a workload in common are refused", () => {
     expect(() => compareResults(fileOf([run]), fileOf([{ ...run, workload: "v" }], "B.json"), 1.05)).toThrow(
-      "E524 the files measure different workloads: A.json has w; B.json has v",
+      "E523 the files measure different workloads: A.json has w; B.json has v",
     );
   });
 });

@@ -40,11 +40,11 @@ describe("bench", () => {
   });
 
   test.each([
-    ["an unknown name", ["rnak"], "E518 no workload rnak\n  did you mean rank?\n"],
+    ["an unknown name", ["rnak"], "E506 no workload rnak\n  did you mean rank?\n"],
     [
       "an option that means nothing to it",
       ["rank", "--threads", "2"],
-      "E519 rank knows no --threads\n  it takes --lanes, --rows, --nulls, --block-rows\n",
+      "E527 rank knows no --threads\n  it takes --lanes, --rows, --nulls, --block-rows\n",
     ],
     ["an unknown factor", ["live-alpha158", "--lanes", "3", "--rows", "3", "--select", "KMIT"], "E506"],
     ["a share of all", ["rank", "--nulls", "1"], "E500"],

@@ -84,12 +84,12 @@ describe("bench budget", () => {
     [
       "an unknown set",
       ["--formulas", "alpha158:3,alpha102"],
-      "E562 no formula set alpha102\n  did you mean alpha101?",
+      "E506 no formula set alpha102\n  did you mean alpha101?",
     ],
     [
       "too many formulas",
       ["--formulas", "alpha158:159"],
-      "E562 no formula set alpha158:159\n  alpha158 has 158",
+      "E506 no formula set alpha158:159\n  alpha158 has 158",
     ],
     ["no threads", ["--threads", "0"], "E500"],
     ["lanes that are no number", ["--lanes", "1,x"], "E500"],

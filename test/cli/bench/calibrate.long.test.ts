@@ -18,6 +18,6 @@ test("bench calibrate prints what it cannot store", async () => {
   expect(exitCode).toBe(2);
   expect(stdout).toMatch(/^ns per cell on one thread of .*, 3 lanes\n/);
   expect(stdout).toMatch(/^ts_rank +5: [\d.]+ +20: [\d.]+ +60: [\d.]+ +240: [\d.]+$/m);
-  expect(stderr).toContain("E405 the costs cannot be stored in taken/costs.json: EEXIST");
+  expect(stderr).toContain("E442 the costs cannot be stored in taken/costs.json: EEXIST");
   expect(stderr).not.toContain("bug in factorloom");
 });

@@ -148,7 +148,7 @@ describe.runIf(await hasDask())("cluster local", () => {
 
   test("refuses a wrong memory limit", async () => {
     const { exitCode, stderr } = await runCli(["cluster", "local", "--memory-limit", "much"]);
-    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('E507 "much"') });
+    expect({ exitCode, stderr }).toEqual({ exitCode: 1, stderr: expect.stringContaining('E528 "much"') });
   });
 });
 
@@ -225,7 +225,7 @@ describe.runIf(await hasDask())("cluster doctor", () => {
     const wrong = await runCli(["cluster", "doctor", "--scheduler", "nonsense"]);
     expect(wrong).toMatchObject({
       exitCode: 1,
-      stderr: expect.stringContaining("E601 nonsense is not the address"),
+      stderr: expect.stringContaining("E528 nonsense is not the address"),
     });
   });
 });

@@ -107,14 +107,14 @@ test("of many factors of one side the first are named", async () => {
 });
 
 test.each([
-  [["a.factors", "b.factors"], "E565 formula files are compared over bars"],
-  [["a.factors", "old.csv", "--data", "bars.csv"], "E565 one is a result and the other a formula file"],
-  [["old.csv", "new.csv", "--data", "bars.csv"], "E565 --data is for formula files, and old.csv is a result"],
-  [["old.csv", "new.csv", "--params-by-time", "p.csv"], "E565 --params-by-time is for formula files"],
+  [["a.factors", "b.factors"], "E523 formula files are compared over bars"],
+  [["a.factors", "old.csv", "--data", "bars.csv"], "E523 one is a result and the other a formula file"],
+  [["old.csv", "new.csv", "--data", "bars.csv"], "E523 --data is for formula files, and old.csv is a result"],
+  [["old.csv", "new.csv", "--params-by-time", "p.csv"], "E523 --params-by-time is for formula files"],
   [["a.factors", "none.factors", "--data", "bars.csv"], "E508 none.factors: no such file"],
   [
     ["a.factors", "b.factors", "--data", "bars.csv", "--dialect-b", "alpha11"],
-    "E501 unknown dialect alpha11",
+    "E506 unknown dialect alpha11",
   ],
 ])("%j is refused: %s", async (args, message) => {
   const { exitCode, stderr } = await runCli(["diff", ...args], { ...FILES, ...FORMULAS });

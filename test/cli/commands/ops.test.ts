@@ -89,8 +89,8 @@ describe("ops", () => {
     expect(await runCli(["ops", "ts_maen"])).toEqual({
       exitCode: 1,
       stdout: "",
-      stderr: "E509 no operator ts_maen\n  did you mean ts_mean?\n",
+      stderr: "E506 no operator ts_maen\n  did you mean ts_mean?\n",
     });
-    expect((await runCli(["ops", "constructor"])).stderr).toContain("E509 no operator constructor\n");
+    expect((await runCli(["ops", "constructor"])).stderr).toContain("E506 no operator constructor\n");
   });
 });

@@ -237,9 +237,9 @@ describe("verify", () => {
   test.each([
     ["no data", ["verify", "a.factors"], "E500 required option '--data <path>' not specified\n"],
     ["a factor that is not there", verify("--select", "d"), "E506 no factor d to select\n"],
-    ["no time of the range", verify("--from", "2021-01-01"), "E342 "],
+    ["no time of the range", verify("--from", "2021-01-01"), "E344 "],
     ["no factor that is wanted", verify("--select", "c"), "E561 no factor is wanted with these params\n"],
-    ["a mistake in the formulas", verify("--dialect", "qlip"), "E501 unknown dialect qlip\n"],
+    ["a mistake in the formulas", verify("--dialect", "qlip"), "E506 unknown dialect qlip\n"],
   ])("%s ends with exit code 1", async (_, args, start) => {
     const { exitCode, stdout, stderr } = await runCli(args, FILES);
     expect({ exitCode, stdout }).toEqual({ exitCode: 1, stdout: "" });

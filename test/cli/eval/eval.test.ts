@@ -118,8 +118,8 @@ describe("eval", () => {
       const args = [...command.slice(0, -1), "a.factors", "--data", "none.csv", "--out", command.at(-1)!];
       return (await runCli(args, FILES)).stderr.match(/^E\d+ \S+/)?.[0];
     };
-    expect(await codeOf("eval", "out.xlsx")).toBe("E542 out.xlsx:");
-    expect(await codeOf("eval", "results/")).toBe("E617 --out");
+    expect(await codeOf("eval", "out.xlsx")).toBe("E544 out.xlsx:");
+    expect(await codeOf("eval", "results/")).toBe("E527 --out");
     expect(await codeOf("cluster", "eval", "results/")).toBe("E301 none.csv:");
   });
 

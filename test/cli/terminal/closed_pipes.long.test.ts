@@ -90,7 +90,7 @@ describe("a reader that has gone", () => {
     const [exitCode] = (await once(child, "close")) as [number | null];
     expect(exitCode).toBe(2);
     expect(stderr.match(/^E.*\n.*$/gm)).toEqual([
-      "E445 stdout cannot be written (ENOSPC: no space left on device, write)\n  make room where it is kept",
+      "E442 stdout cannot be written (ENOSPC: no space left on device, write)\n  make room where it is kept",
     ]);
   });
 });

@@ -41,9 +41,9 @@ test("help finds the page in a package that is installed", async () => {
 });
 
 test.each([
-  ["E4122", "E563 no command or code E4122\n  did you mean E412?\n"],
-  ["evla", "E563 no command or code evla\n  did you mean eval?\n"],
-  ["0", "E563 no command or code 0\n  docs/errors.md lists all codes\n"],
+  ["E4122", "E506 no command or code E4122\n  did you mean E412?\n"],
+  ["evla", "E506 no command or code evla\n  did you mean eval?\n"],
+  ["0", "E506 no command or code 0\n  docs/errors.md lists all codes\n"],
 ])("help %s is refused with the nearest", async (name, stderr) => {
   expect(await runCli(["help", name])).toEqual({ exitCode: 1, stdout: "", stderr });
 });

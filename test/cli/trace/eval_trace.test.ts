@@ -200,7 +200,7 @@ test("a trace never takes the place of the result, whatever path leads there", a
   const { exitCode, stderr } = await runCli(call, { "a.factors": "a = rank(close)\n", "bars.csv": BARS });
   expect({ exitCode, stderr }).toEqual({
     exitCode: 1,
-    stderr: expect.stringMatching(/^E559 --trace .* the result/),
+    stderr: expect.stringMatching(/^E514 --trace .* the result/),
   });
   expect(readdirSync(results)).toEqual([]);
   rmSync(join(folder, "link"));

@@ -176,7 +176,7 @@ describe.runIf(await hasDask())("the bridge", () => {
     const other = await openFakeRun(cluster.address, { ...fakeBundle(), hello });
     try {
       const result = resultOf(other, runTask(keysOf("version")("out"), { kind: "echo" }));
-      const reason = /E606 the executor on .* factorloom fake, protocol 2, here factorloom other/;
+      const reason = /E605 the executor on .* factorloom fake, protocol 2, here factorloom other/;
       await expect(result).rejects.toThrow(reason);
       expect((await other.bridge.probe(null, 10))[0]!.problem).toMatch(reason);
     } finally {
@@ -210,7 +210,7 @@ describe.runIf(await hasDask())("the bridge", () => {
         code: "E603",
       });
       await expect(bridge.connect("nonsense://127.0.0.1", { timeoutSeconds: 1 })).rejects.toMatchObject({
-        code: "E601",
+        code: "E528",
       });
     } finally {
       await bridge.close();

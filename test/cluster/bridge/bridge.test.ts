@@ -31,7 +31,7 @@ describe("a bridge that is killed", () => {
   test("within a frame is a bridge that ended", async () => {
     const bridge = await Bridge.start({ python: killedBridge(answer.subarray(0, 500)) });
     try {
-      await expect(bridge.gather(["out", 0])).rejects.toThrow("E612 the bridge to Dask ended: SIGKILL\n");
+      await expect(bridge.gather(["out", 0])).rejects.toThrow("E611 the bridge to Dask ended: SIGKILL\n");
     } finally {
       await bridge.close();
     }
@@ -66,6 +66,6 @@ describe("a bridge that cannot be started", () => {
       await new Promise(setImmediate);`;
     const limited = `ulimit -n 100; exec "$0" --input-type=module -e "$1"`;
     const { stdout } = await promisify(execFile)("sh", ["-c", limited, process.execPath, program]);
-    expect(stdout).toBe("E612 the bridge to Dask ended: spawn python3 EMFILE\n  run again\n");
+    expect(stdout).toBe("E611 the bridge to Dask ended: spawn python3 EMFILE\n  run again\n");
   });
 });

@@ -58,11 +58,11 @@ describe.runIf(canRun)("an executor that takes all memory of its worker", () => 
     expect(job.counters.workerBytesMax).toBeLessThan(0.3 * LIMIT_BYTES);
   });
 
-  test("always: E634 says what it took and what the worker has; the cluster goes on working", async () => {
+  test("always: E607 says what it took and what the worker has; the cluster goes on working", async () => {
     makeHungry("hungry-always");
     const started = await setting.begin(cluster);
     const message =
-      /^E634 executors on tcp:\S+ ran out of memory twice in \('factorloom_.*slabs.*: the last one took [\d.]+ [GM]iB, with its worker and the other executors 1\.\d GiB; the worker's limit is 1\.3 GiB\n {2}give the worker more memory/s;
+      /^E607 executors on tcp:\S+ ran out of memory twice in \('factorloom_.*slabs.*: the last one took [\d.]+ [GM]iB, with its worker and the other executors 1\.\d GiB; the worker's limit is 1\.3 GiB\n {2}give the worker more memory/s;
     await expect(started.table).rejects.toThrow(message);
     rmSync(join(setting.gate.folder, "hungry-always"));
     const next = await setting.begin(cluster);
@@ -99,9 +99,9 @@ describe.runIf(canRun)("the watch over the memory of executors", () => {
     }
   }
 
-  test("an executor that does not fit by itself: E634", async () => {
+  test("an executor that does not fit by itself: E607", async () => {
     const none = { FACTORLOOM_MEMORY_TERMINATE: "0.1" };
-    await expect(runWith(none)).rejects.toThrow(/^E634 .*the worker's limit is 1\.3 GiB/s);
+    await expect(runWith(none)).rejects.toThrow(/^E607 .*the worker's limit is 1\.3 GiB/s);
   });
 
   test("0 switches it off", async () => {
@@ -123,9 +123,9 @@ describe.runIf(canRun)("the watch over the memory of executors", () => {
     expect(overlaps(await runWith({}))).toBeGreaterThan(0);
   });
 
-  test("a share that is no number: E635", async () => {
+  test("a share that is no number: E528", async () => {
     const failed = runWith({ FACTORLOOM_MEMORY_PAUSE: "80%" });
-    await expect(failed).rejects.toThrow(/^E635 .*FACTORLOOM_MEMORY_PAUSE is 80%/s);
+    await expect(failed).rejects.toThrow(/^E528 .*FACTORLOOM_MEMORY_PAUSE is 80%/s);
   });
 });
 

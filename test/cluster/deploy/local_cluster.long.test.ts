@@ -189,12 +189,12 @@ describe.runIf(await hasDask())("a cluster on this machine", () => {
     chmodSync(broken, 0o755);
     const message = expect.stringContaining("the cluster did not start: it ended with status 3\nmuch");
     const wrong = startLocalCluster({ workers: 1, python: broken });
-    await expect(wrong).rejects.toMatchObject({ code: "E618", message });
+    await expect(wrong).rejects.toMatchObject({ code: "E603", message });
     vi.stubEnv("DASK_DISTRIBUTED__WORKER__PRELOAD", "no_such_module_to_load");
     try {
       const lacking = startLocalCluster({ workers: 1 });
       await expect(lacking).rejects.toMatchObject({
-        code: "E618",
+        code: "E603",
         message: expect.stringContaining("no_such_module"),
       });
     } finally {

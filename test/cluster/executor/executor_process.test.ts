@@ -190,7 +190,7 @@ test("a job whose bytes are not those that were named, or of another protocol, i
     [other.digest, other.bytes],
   ] as const) {
     const { record } = await executor.ask({ kind: "load", job: name }, [sent]);
-    expect(record).toMatchObject({ kind: "fault", errorClass: "resource", code: "E606" });
+    expect(record).toMatchObject({ kind: "fault", errorClass: "resource", code: "E605" });
   }
   await executor.load(digest, bytes);
   expect((await executor.ask({ kind: "release", job: digest })).record).toEqual({

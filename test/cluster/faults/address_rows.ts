@@ -28,7 +28,7 @@ const unreachable = (says: string) => ({
   ),
   seconds: 30,
 });
-const tlsUnusable = (says = /./) => ({ code: "E632", says });
+const tlsUnusable = (says = /./) => ({ code: "E528", says });
 const own = () => tlsFiles("own");
 const place = (fault: string, act: RunRow["act"], says: string, more: Partial<RunRow> = {}) =>
   row(fault, WHEN, act, unreachable(says), { cluster: "none", ...more });

@@ -83,7 +83,7 @@ export const CLUSTER_ROWS: readonly OwnRow[] = [
     fault: "workers have no memory for the executors' code",
     when: "before its first task",
     cluster: "none",
-    end: "E604 or E608 says that memory may be short; one with memory is enough",
+    end: "E604 or E607 says that memory may be short; one with memory is enough",
     attempt: async () => {
       await using dask = await ProcessCluster.start({ workers: 1, memoryLimit: "120MB" });
       const connect = () => Cluster.connect({ scheduler: dask.address, timeoutSeconds: 20 });
@@ -92,7 +92,7 @@ export const CLUSTER_ROWS: readonly OwnRow[] = [
         await expectRuns(cluster);
       };
       await expect(run()).rejects.toThrow(
-        /^E604 .* no workers\n.*have ended: look at their logs, memory|^E608 Dask gave up/,
+        /^E604 .* no workers\n.*have ended: look at their logs, memory|^E607 Dask gave up/,
       );
       await dask.addWorker(["--memory-limit", "1GB"]);
       await run();

@@ -157,14 +157,14 @@ const COPIED = [at("while the bars are copied", "copied")];
 const BACK = { also: barsBack, again: true } as const;
 const MOUNT = { needs: "mount" } as const;
 const NO_BARS = refused("E615", "the workers cannot read \\S+bars\\.parquet: ENOENT");
-const OTHER_BARS = refused("E623", "\\S+ sees another \\S+bars\\.parquet than the client: \\d+ bytes, there");
+const OTHER_BARS = refused("E615", "\\S+ sees another \\S+bars\\.parquet than the client: \\d+ bytes, there");
 const MISSING = refused("E626", `${PART} is missing\n {2}run again`);
 const CUT = refused("E626", `${PART} has 8 of \\d+ bytes`);
 const FOREIGN = refused("E626", "\\S+ does not hold .*: other\\.parquet is not one of its parts");
-const FULL = refused("E609", `${WORKER} cannot write .*ENOSPC.*\n {2}check the free space`);
-const READ_ONLY = refused("E609", `${WORKER} cannot write \\S+`);
-const NO_COPY = { code: "E609", says: /cannot write \S+factorloom-panel-\w+\.arrow: .*Is a directory/ };
-const NO_FILE = refused("E609", "the client cannot write \\S+nowhere\\S*: ENOENT");
+const FULL = refused("E442", `${WORKER} cannot write .*ENOSPC.*\n {2}check the free space`);
+const READ_ONLY = refused("E442", `${WORKER} cannot write \\S+`);
+const NO_COPY = { code: "E442", says: /cannot write \S+factorloom-panel-\w+\.arrow: .*Is a directory/ };
+const NO_FILE = refused("E442", "the client cannot write \\S+nowhere\\S*: ENOENT");
 
 /** What stands where workers read and write. */
 export const FILE_ROWS: readonly RunRow[] = [

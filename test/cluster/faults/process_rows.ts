@@ -20,7 +20,7 @@ import {
 import { bridgesOf, ONE, type Scene } from "./scene.ts";
 
 const REASON = new Error("no longer");
-const CLOSED = /^E637 the cluster was closed\n {2}await what is under way/;
+const CLOSED = /^E404 the cluster was closed\n {2}await what is under way/;
 const [CONNECTING, UNSENT] = ["while it connects", "before its first task"] as const;
 const [EARLY, LATE] = ["in its first slab", "in its last slab"] as const;
 const [HISTORY, JOIN] = ["over all rows", "in a join"] as const;
@@ -165,9 +165,9 @@ const SILENT_WORKERS = {
   seconds: 60,
 };
 const ENDED = { code: "E607", says: twice("E607", "ended twice while they ran") };
-const GIVEN_UP = { code: "E608", says: /^E608 Dask gave up \('factorloom_.*workers died/s };
-const BRIDGE_ENDED = { code: "E612", says: /^E612 the bridge to Dask ended: SIGKILL\n {2}run again/ };
-const SILENT_EXECUTORS = { code: "E613", says: twice("E613", "did not answer twice within 2 s of") };
+const GIVEN_UP = { code: "E607", says: /^E607 Dask gave up \('factorloom_.*workers died/s };
+const BRIDGE_ENDED = { code: "E611", says: /^E611 the bridge to Dask ended: SIGKILL\n {2}run again/ };
+const SILENT_EXECUTORS = { code: "E607", says: twice("E607", "did not answer twice within 2 s of") };
 const THROWN = { code: "E515", says: /gated.*the gate is broken at row -?\d+/s };
 const ABORTED = { reason: REASON };
 const OWN = { options: () => ({}) };
@@ -236,7 +236,7 @@ export const PROCESS_ROWS: readonly RunRow[] = [
     "the cluster is closed",
     BOTH,
     closeCluster,
-    { code: "E637", says: CLOSED },
+    { code: "E404", says: CLOSED },
     {
       options: signalled,
       also: expectAllLeft,

@@ -96,7 +96,7 @@ test("two executors that write the same file do not disturb each other", () => {
   expect(read(fileOf())).toEqual(CHUNKS);
 });
 
-test("a file that cannot be written: E609 names it", () => {
+test("a file that cannot be written: E442 names it", () => {
   writeFileSync(join(dataset, "_columns"), "in the way");
-  expect(() => fileOf().append(CHUNKS[0]!)).toThrow(`E609 the client cannot write ${fileOf().path}: `);
+  expect(() => fileOf().append(CHUNKS[0]!)).toThrow(`E442 the client cannot write ${fileOf().path}: `);
 });

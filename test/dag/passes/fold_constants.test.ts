@@ -53,6 +53,6 @@ describe("fold_constants", () => {
       },
       examples: [{ formula: "picky(x)", inputs: { x: [1, null] }, output: [1, null] }],
     });
-    expect(() => compile("a = picky(2)", { operators: [picky] })).toThrow("E558 operator picky fails on 2");
+    expect(() => compile("a = picky(2)", { operators: [picky] })).toThrow("E515 operator picky fails on 2");
   });
 });

@@ -100,13 +100,13 @@ describe("factorTable", () => {
 
   test("refuses factors with the name of a key column", async () => {
     expect(await messageOf(() => factorTable(PANEL, [{ name: "DAY", values: null }]))).toMatchInlineSnapshot(`
-      "DataError: E341 the factor "DAY" has the name of the output column "Day"
+      "DataError: E314 the factor "DAY" has the name of the output column "Day"
         rename the factor"
     `);
     expect(
       await messageOf(() => factorTable(PANEL, [{ name: "Symbol", values: null }])),
     ).toMatchInlineSnapshot(`
-      "DataError: E341 the factor "Symbol" has the name of the output column "symbol"
+      "DataError: E314 the factor "Symbol" has the name of the output column "symbol"
         rename the factor"
     `);
   });
@@ -114,7 +114,7 @@ describe("factorTable", () => {
   test("refuses rows without a cell of the input", async () => {
     const empty = panelOf([10n, 13n], ["A"], [0, 1]);
     expect(await messageOf(() => factorTable(empty, []))).toMatchInlineSnapshot(`
-      "DataError: E342 no row is left between the given from and to: the data runs from 1970-01-11 to 1970-01-14
+      "DataError: E344 no row is left between the given from and to: the data runs from 1970-01-11 to 1970-01-14
         choose from and to inside that range"
     `);
   });

@@ -345,10 +345,10 @@ describe("bad input ends like in readPanel", () => {
       );
     };
     expect(await messageOf(querying(relation, work))).toMatchInlineSnapshot(`
-      "ResourceError: E443 bars.csv: does not fit in memory and temporary files (could not allocate block of size 256.0 KiB)
+      "ResourceError: E441 bars.csv: does not fit in memory and temporary files (could not allocate block of size 256.0 KiB)
         give a larger memory limit, or more space for temporary files (TMPDIR); Parquet sorted by time needs neither"
     `);
-    expect(await messageOf(parsing("bars.csv", "CSV", work))).toContain("ResourceError: E443");
+    expect(await messageOf(parsing("bars.csv", "CSV", work))).toContain("ResourceError: E441");
   });
 
   test("a block that would not fit in memory", async () => {

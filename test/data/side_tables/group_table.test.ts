@@ -109,7 +109,7 @@ describe("a group table is refused", () => {
   });
   test("without symbols", async () => {
     expect(await messageOf(readWith("nosymbol.csv", "ticker,sector\nA,Tech\n"))).toMatchInlineSnapshot(`
-      "DataError: E312 nosymbol.csv: no symbol column among the columns ticker, sector
+      "DataError: E311 nosymbol.csv: no symbol column among the columns ticker, sector
         name it symbol, or say which column it is (--symbol-column; symbolColumn in the library)"
     `);
   });
@@ -128,7 +128,7 @@ describe("a group table is refused", () => {
     expect(
       await messageOf(readWith("twice.csv", "symbol,sector\nA,Tech\nB,x\nA,Tech\n")),
     ).toMatchInlineSnapshot(`
-      "DataError: E332 twice.csv: row 1 (line 2) and row 3 (line 4) are both for "A"
+      "DataError: E331 twice.csv: row 1 (line 2) and row 3 (line 4) are both for "A"
         keep one row per symbol: a group given here is the same at all times"
     `);
   });
@@ -140,7 +140,7 @@ describe("a group table is refused", () => {
   });
   test("with a name that the panel has", async () => {
     expect(await messageOf(readWith("taken.csv", "symbol,CLOSE\nA,Tech\n"))).toMatchInlineSnapshot(`
-      "DataError: E333 taken.csv: the column "CLOSE" is also a column of bars.csv ("close")
+      "DataError: E314 taken.csv: the column "CLOSE" is also a column of bars.csv ("close")
         rename or drop one of them"
     `);
   });

@@ -20,7 +20,7 @@ describe("a table of series", () => {
 
   test("of other times altogether is refused", async () => {
     expect(await messageOf(readWith("date,index_close\n2014-02-10,9\n"))).toMatchInlineSnapshot(`
-      "DataError: E338 index.csv: none of its times is one of bars.csv: it begins at 2014-02-10, the other at 2013-02-08
+      "DataError: E337 index.csv: none of its times is one of bars.csv: it begins at 2014-02-10, the other at 2013-02-08
         give series for the times of the bars"
     `);
   });
@@ -56,11 +56,11 @@ describe("a table of series", () => {
         keep one row per time"
     `);
     expect(await messageOf(readWith("date,x\n1,1\n2,2\n"))).toMatchInlineSnapshot(`
-      "DataError: E334 index.csv: its times are of another kind (an integer of 64 bits) than those of bars.csv (a date (YYYY-MM-DD))
+      "DataError: E337 index.csv: its times are of another kind (an integer of 64 bits) than those of bars.csv (a date (YYYY-MM-DD))
         write the times of both files alike"
     `);
     expect(await messageOf(readWith("date,PX_LAST\n2013-02-08,1\n"))).toMatchInlineSnapshot(`
-      "DataError: E333 index.csv: the column "PX_LAST" is also a column of bars.csv ("px_last")
+      "DataError: E314 index.csv: the column "PX_LAST" is also a column of bars.csv ("px_last")
         rename or drop one of them"
     `);
     expect(await messageOf(readWith("day,x\n1,1\n"))).toMatchInlineSnapshot(`
@@ -73,7 +73,7 @@ describe("a table of series", () => {
     expect(
       await messageOf(readWith("date,symbol,eps\n2013-02-08,A,1\n2013-02-11,B,2\n")),
     ).toMatchInlineSnapshot(`
-      "DataError: E333 index.csv: has a symbol column "symbol", but a number of a series is for all symbols
+      "DataError: E314 index.csv: has a symbol column "symbol", but a number of a series is for all symbols
         give numbers of each symbol as columns of the bars (--data), labels of each symbol as groups (--groups); drop the column where the numbers are for all symbols"
     `);
     // The rows of two symbols at one time are no mistake of their own.
@@ -83,7 +83,7 @@ describe("a table of series", () => {
     for (const name of ["ticker", "symbol"]) {
       const series = writeScratch("eps.csv", `date,${name},eps\n${rows}`);
       const read = readPanel(bars, { series, symbolColumn: "ticker" });
-      expect(await messageOf(read)).toContain(`E333 eps.csv: has a symbol column "${name}"`);
+      expect(await messageOf(read)).toContain(`E314 eps.csv: has a symbol column "${name}"`);
     }
   });
 });
@@ -101,7 +101,7 @@ describe("renamed columns", () => {
         its columns are close, px_last"
     `);
     expect(await messageOf(readPanel(two, { rename: { close: "px_last" } }))).toMatchInlineSnapshot(`
-      "DataError: E336 two.csv: "px_last" cannot be called "close": there is a column of that name
+      "DataError: E314 two.csv: "px_last" cannot be called "close": there is a column of that name
         rename that one too, or use "close" as it is"
     `);
     const swapped = await readPanel(two, { rename: { close: "px_last", px_last: "close" } });

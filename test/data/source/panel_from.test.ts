@@ -132,7 +132,7 @@ test.each<[string, unknown, string]>([
   [
     "no symbol",
     [{ date: "2024-01-02", close: 1 }],
-    "E312 the bars: no symbol column among the columns date, close",
+    "E311 the bars: no symbol column among the columns date, close",
   ],
   [
     "a row twice",

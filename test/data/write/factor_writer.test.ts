@@ -211,7 +211,7 @@ describe("no file is left", () => {
     const writer = await openFor(result, path);
     await writer.append(withoutCells(block!));
     expect(await messageOf(writer.commit())).toMatchInlineSnapshot(`
-      "DataError: E342 no row is left between the given from and to: the data runs from 1970-01-01 to 1994-08-20
+      "DataError: E344 no row is left between the given from and to: the data runs from 1970-01-01 to 1994-08-20
         choose from and to inside that range"
     `);
     expect(listing()).toEqual(before);
@@ -269,8 +269,8 @@ describe("a committed result", () => {
     const { time, symbols } = resultOf(1, 1).panel;
     const open = (factors: string[], path: string) =>
       messageOf(openFactorWriter(scratchPath(path), { time, symbols, factors }));
-    expect(await open(["date"], "x.csv")).toContain("E341");
-    expect(await open(["a", "A"], "x.csv")).toContain("E343");
-    expect(await open(["a"], "x.txt")).toContain("E542");
+    expect(await open(["date"], "x.csv")).toContain("E314");
+    expect(await open(["a", "A"], "x.csv")).toContain("E314");
+    expect(await open(["a"], "x.txt")).toContain("E544");
   });
 });

@@ -73,12 +73,12 @@ describe("a writer", () => {
     const path = scratchPath("turns.csv");
     const [batch] = (await engine.evaluate(program, bars)).batches;
     const writer = await openResultWriter(path);
-    expect(await messageOf(writer.commit())).toContain("E564 turns.csv has no columns: no batch was written");
+    expect(await messageOf(writer.commit())).toContain("E548 turns.csv has no columns: no batch was written");
     await writer.write(batch!);
     await writer.commit();
     await writer.abort();
     expect(existsSync(path)).toBe(true);
-    expect(await messageOf(writer.write(batch!))).toContain("E564 turns.csv is no longer open for writing");
-    expect(await messageOf(writer.commit())).toContain("E564 turns.csv is no longer open for writing");
+    expect(await messageOf(writer.write(batch!))).toContain("E548 turns.csv is no longer open for writing");
+    expect(await messageOf(writer.commit())).toContain("E548 turns.csv is no longer open for writing");
   });
 });

@@ -274,9 +274,9 @@ describe("the output path", () => {
   });
 
   test.each([
-    ["out.xlsx", "E542 out.xlsx: this kind of output is not known"],
-    ["out", "E542 out: this kind of output is not known"],
-    ["none/out.csv", "E543 none/out.csv: there is no folder none"],
+    ["out.xlsx", "E544 out.xlsx: this kind of output is not known"],
+    ["out", "E544 out: this kind of output is not known"],
+    ["none/out.csv", "E544 none/out.csv: there is no folder none"],
     ["folder.csv", "E544 folder.csv: cannot be written (it is a folder)"],
     ["file.txt/out.csv", "E544 file.txt/out.csv: cannot be written (file.txt is not a folder)"],
   ])("%s is refused", async (name, expected) => {
@@ -302,7 +302,7 @@ describe("the output path", () => {
     const check = (file: string, format: "csv" | "arrow") =>
       messageOf(() => checkNamesDiffer(file, format, names));
     expect(await check("out.csv", "csv")).toMatchInlineSnapshot(`
-      "DataError: E343 out.csv: the output columns "x" and "X" differ only by case, which this format cannot hold
+      "DataError: E314 out.csv: the output columns "x" and "X" differ only by case, which this format cannot hold
         rename one factor, or write .arrow"
     `);
     expect(await check("out.arrow", "arrow")).toBe("no error");

@@ -180,6 +180,6 @@ describe("a limit that holds one call", () => {
 
 test("wrong thresholds are refused at the start", async () => {
   await expect(Engine.start({ memoryThresholds: { pause: -1 } })).rejects.toThrow(
-    "E573 memoryThresholds.pause is -1",
+    "E528 memoryThresholds.pause is -1",
   );
 });

@@ -18,9 +18,9 @@ test("shares are what is given, else what the environment says, else the default
 
 test("a text is no share", () => {
   expect(() => memoryShares({}, { FACTORLOOM_MEMORY_TARGET: "60%" })).toThrow(
-    "E573 FACTORLOOM_MEMORY_TARGET is 60%\n",
+    "E528 FACTORLOOM_MEMORY_TARGET is 60%\n",
   );
   expect(() => memoryShares({ refuse: "0.9" as never }, {})).toThrow(
-    'E573 memoryThresholds.refuse is "0.9"\n',
+    'E528 memoryThresholds.refuse is "0.9"\n',
   );
 });

@@ -110,7 +110,7 @@ describe("records", () => {
   test("a journal of version 0.1.0 is refused by name", async () => {
     const path = join(root, "older.jsonl");
     writeFileSync(path, formatRecord(skipped("a"), "").line);
-    await expect(recordsOf(path)).rejects.toThrow("E537");
+    await expect(recordsOf(path)).rejects.toThrow("E531");
   });
 
   test("a prepared batch is pending until it is committed", () => {

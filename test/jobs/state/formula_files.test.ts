@@ -30,5 +30,5 @@ test("a wrong formula of any file fails the job, with its file", async () => {
   folder.addBars(realBars(1, 3)[0]!);
   expect((await folder.run())?.message).toContain("b.factors:1:5");
   writeFileSync(join(folder.path, "b.factors"), "a = open\n");
-  expect((await folder.run())?.message).toContain("E534");
+  expect((await folder.run())?.message).toContain("E530");
 });

@@ -145,7 +145,7 @@ export interface LifeRow extends Partial<Habits> {
   /** What lives must have seen beside all actions. A few may leave it out by chance. */
   readonly sees: readonly string[];
 }
-const CUTS = ["enough", "E413", "push behind an abort"];
+const CUTS = ["enough", "E412", "push behind an abort"];
 export const LIVES: readonly LifeRow[] = [
   {
     name: "aborts at every moment",

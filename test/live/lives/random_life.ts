@@ -242,7 +242,7 @@ export class RandomLife {
       } else if (why === "enough") {
         expect(index).toBe(at.cutAt);
         isCut = true;
-      } else if (why.startsWith("E413 ")) {
+      } else if (why.startsWith("E412 ")) {
         // A push that is called after the abort is taken back only with one between them.
         const isBehind = index < at.pushCount || isTakenBack;
         expect({ isCut, isBehind }, `push ${index} of ${JSON.stringify(at)}`).toEqual({

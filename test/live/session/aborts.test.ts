@@ -86,7 +86,7 @@ describe("a push that is called when one that runs was aborted", () => {
     await nextTurn();
     controller.abort(new Error("enough"));
     const behind = push(3, 1000);
-    expect(await Promise.all([cut, between, behind])).toEqual(["enough", "E413 a", "E413 a"]);
+    expect(await Promise.all([cut, between, behind])).toEqual(["enough", "E412 a", "E412 a"]);
     expect(await Promise.all([push(2), push(3)])).toEqual([2, 5]);
   });
 });

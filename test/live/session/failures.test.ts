@@ -222,8 +222,8 @@ test("the table of a late row stays as it is while pushes run that were called b
 });
 
 test.each([
-  { closes: "the session is closed", code: "E411" },
-  { closes: "the session is closed as the first is aborted", code: "E411" },
+  { closes: "the session is closed", code: "E404" },
+  { closes: "the session is closed as the first is aborted", code: "E404" },
   { closes: "its engine is closed", code: "E404" },
 ])("calls that are under way or wait when $closes say so, as later ones do", async ({ closes, code }) => {
   const own = await Engine.start({ threads: 2 });

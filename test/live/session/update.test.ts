@@ -159,7 +159,7 @@ describe("an update", () => {
     const options = { params, revisable: true, retainRows: 48 };
     await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 50), ...options });
     await expect(session.update(after, { select: ["none"] })).rejects.toMatchObject({ code: "E506" });
-    await expect(session.update(after, { params: { kk: 1 } })).rejects.toMatchObject({ code: "E503" });
+    await expect(session.update(after, { params: { kk: 1 } })).rejects.toMatchObject({ code: "E506" });
     const misspelt = { selects: [] } as UpdateOptions;
     await expect(session.update(after, misspelt)).rejects.toThrow("E527 unknown option selects of update");
     await pushAll(session, 50, 51, await historyOf(before));

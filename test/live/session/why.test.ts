@@ -20,20 +20,20 @@ test("rows that were revised, and symbols that were added", async () => {
   expect(await session.why("f", "0")).toMatchObject({ value: null, cause: "absent" });
   await session.revise(bar(2, 30, 4, null));
   expect(await session.why("f", "B")).toMatchObject({ value: 1 });
-  await expect(session.why("f", "0")).rejects.toThrow("E346 0 has no row on 1970-01-01 00:00:00.002Z");
+  await expect(session.why("f", "0")).rejects.toThrow("E344 0 has no row on 1970-01-01 00:00:00.002Z");
 });
 
 test("what the session has not kept is refused: rows, all rows of a recursion, rows with other params", async () => {
   const program = compile("param p = 1\nf = ts_mean(close, 3) * p\ng = ema(close, 3)");
   await using session = await engine.open(program, { symbols: ["A"], retainRows: 4 });
-  await expect(session.why("f", "A")).rejects.toThrow("E568 f depends on 3 rows, the session has 0");
+  await expect(session.why("f", "A")).rejects.toThrow("E551 f depends on 3 rows, the session has 0");
   for (let time = 1; time <= 4; time++) await session.push(bar(time, time));
   expect(await session.why("g", "A")).toMatchObject({ cause: null });
   await session.push(bar(5, 5));
   expect(await session.why("f", "A")).toMatchObject({ value: 4 });
-  await expect(session.why("g", "A")).rejects.toThrow("E568 g depends on all rows, the session has 4");
-  await expect(session.why("f", "B")).rejects.toThrow("E345 the data have no symbol B");
+  await expect(session.why("g", "A")).rejects.toThrow("E551 g depends on all rows, the session has 4");
+  await expect(session.why("f", "B")).rejects.toThrow("E344 the data have no symbol B");
   await session.push(bar(6, 6), { params: { p: 2 } });
-  await expect(session.why("f", "A")).rejects.toThrow("E568 f depends on 3 rows");
+  await expect(session.why("f", "A")).rejects.toThrow("E551 f depends on 3 rows");
   await expect(session.why("h", "A")).rejects.toThrow("E506 no factor h");
 });
