@@ -55,13 +55,13 @@ export class FormulaError extends FactorloomError {
   }
 }
 
-/** The data is wrong: missing columns, text among numbers, duplicate rows (codes E3xx). */
+/** The data is wrong: missing columns, text among numbers, duplicate rows (codes E3xx, of clusters E6xx). */
 export class DataError extends FactorloomError {}
 
-/** The arguments of a command or of an API call are wrong (codes E5xx). */
+/** The arguments of a command or of an API call are wrong (codes E5xx, of clusters E6xx). */
 export class UsageError extends FactorloomError {}
 
-/** Memory, threads, files or the environment do not suffice (codes E4xx). */
+/** Memory, threads, files or the environment do not suffice (codes E4xx, of clusters E6xx). */
 export class ResourceError extends FactorloomError {}
 
 /** A bug in factorloom: an invariant does not hold (codes E9xx). */

@@ -1,12 +1,9 @@
-/**
- * The errors of this room, one function each with code, message and remedy.
- * E30x the file, E31x its columns, E32x its rows, E33x its names (those of side tables are in
- * `side_tables/errors.ts`), E34x output; E44x the machine, E54x arguments.
- */
+/** The errors of this room, one function each with message and remedy; those of side tables are in `side_tables/errors.ts`. */
 import { DataError, errorsOf, ResourceError, UsageError } from "../errors.ts";
 
 const notThere = errorsOf(DataError, "E301");
 const noTable = errorsOf(DataError, "E306");
+const keyUnclear = errorsOf(DataError, "E311");
 const nameTwice = errorsOf(DataError, "E314");
 
 /** Formats that `readPanel` accepts, for messages. */
@@ -89,29 +86,23 @@ export const databaseMissing = (file: string) =>
 export const queryFailed = (file: string, reason: string, cause: unknown) =>
   new DataError("E310", `${file}: the query fails: ${reason}`, "try it in DuckDB", { cause });
 
-export function noTimeColumn(
+const KEY_NAMES = { time: "time, date, datetime or timestamp", symbol: "symbol" } as const;
+
+export function keyColumnMissing(
   file: string,
+  role: keyof typeof KEY_NAMES,
   wanted: string | undefined,
   columns: readonly string[],
 ): DataError {
-  const what = wanted === undefined ? "no time column" : `no time column ${quoted(wanted)}`;
-  return new DataError(
-    "E311",
+  const what = `no ${role} column${wanted === undefined ? "" : ` ${quoted(wanted)}`}`;
+  return keyUnclear(
     `${file}: ${what} among the columns ${listed(columns)}`,
-    "name it time, date, datetime or timestamp, or say which column it is (--time-column; timeColumn in the library)",
+    `name it ${KEY_NAMES[role]}, or say which column it is (--${role}-column; ${role}Column in the library)`,
   );
 }
 
-export const noSymbolColumn = (file: string, wanted: string | undefined, columns: readonly string[]) =>
-  new DataError(
-    "E311",
-    `${file}: no symbol column${wanted === undefined ? "" : ` ${quoted(wanted)}`} among the columns ${listed(columns)}`,
-    "name it symbol, or say which column it is (--symbol-column; symbolColumn in the library)",
-  );
-
 export const severalTimeColumns = (file: string, columns: readonly string[]) =>
-  new DataError(
-    "E311",
+  keyUnclear(
     `${file}: the columns ${listed(columns)} could each be the time column`,
     "say which one it is (--time-column; timeColumn in the library), or drop the others; join a date and a time of day into one column",
   );

@@ -1,4 +1,4 @@
-/** The errors of jobs. E36x: input and journal; E45x, E460: the machine; E53x: the configuration. */
+/** The errors of jobs: input, journal and sink, the machine, the configuration. */
 import type { MisplacedRows, QueryRows } from "../data/job_tables/database_file.ts";
 import { DataError, errorsOf, ResourceError, UsageError } from "../errors.ts";
 import { counted } from "../text/counted.ts";

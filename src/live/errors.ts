@@ -1,4 +1,4 @@
-/** The errors of sessions. E37x, E38x: bars; E55x: arguments. */
+/** The errors of sessions: bars and arguments. */
 import { notOpened } from "../data/errors.ts";
 import { DataError, errorsOf, ResourceError, UsageError } from "../errors.ts";
 import { checkpointForeign } from "../execution/checkpoint.ts";

@@ -116,7 +116,7 @@ export class LiveProgram {
   /**
    * Adopts the params of a program with the same graph and keeps all state; false if the graph differs.
    *
-   * @throws UsageError E506, E528, E506, E555 as `Engine.open`.
+   * @throws UsageError E506, E528, E555 as `Engine.open`.
    */
   adopt(parts: SessionParts, program: Program, opening: GivenParams): boolean {
     const registry = builtInRegistry.with(program.operators);

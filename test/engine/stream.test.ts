@@ -136,7 +136,7 @@ describe("a stream", () => {
     await expect(streamed({ select: ["man"] })).rejects.toThrow("did you mean mean?");
     await expect(streamed({ from: "1980-01-01" })).rejects.toThrow("E344");
     await expect(streamed({}, { ...bars, fields: new Map() })).rejects.toThrow("E350");
-    await expect(streamed({ params: { q: 1 } })).rejects.toThrow("E506");
+    await expect(streamed({ params: { q: 1 } })).rejects.toThrow("E506 unknown param q");
     for (const blockRows of [0, 1.5, 1e9]) await expect(streamed({ blockRows })).rejects.toThrow("E528");
     await expect(streamed({ kernel: "quick" as "compiled" })).rejects.toThrow('E506 unknown kernel "quick"');
   });

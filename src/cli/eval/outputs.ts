@@ -22,7 +22,7 @@ interface OutputOptions {
 /**
  * Checks before anything is computed that outputs can be written and replace neither an input nor each other.
  *
- * @throws UsageError E514, E544, E514.
+ * @throws UsageError E514, E544.
  */
 export async function checkOutputs(
   file: string | undefined,

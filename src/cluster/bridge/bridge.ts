@@ -261,7 +261,7 @@ export class Bridge {
    * Waits for a result of a graph, which can be gathered once. The last buffer of a part of a dataset has its counts as
    * JSON.
    *
-   * @throws the fault of the task, E607, E611 or E607; an AbortError after `cancel`.
+   * @throws the fault of the task, E607 or E611; an AbortError after `cancel`.
    */
   async gather(key: TaskKey): Promise<Uint8Array[]> {
     const { buffers } = await this.#ask({ kind: "gather", key });

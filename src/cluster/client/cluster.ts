@@ -98,7 +98,7 @@ export class Cluster {
   /**
    * Evaluates the program block by block; the batches are those of `Engine.stream`.
    *
-   * @throws as `Engine.stream`; ResourceError E605 to E607, E404 once the cluster is closed.
+   * @throws as `Engine.stream`; ResourceError E442, E604, E605, E607, E610, E611, E404 once the cluster is closed.
    */
   async *stream(
     program: Program,

@@ -133,7 +133,7 @@ export const OWN_CLUSTER_OPTIONS: OptionKinds<Omit<ClusterEvaluateOptions, keyof
   onTasks: FUNCTION,
 };
 
-/** @throws UsageError E527 for an unknown option, E528 also for what is wrong in `hang` and `tls`, E528 for `hang`, for a wrong address, for `tls`, E528. */
+/** @throws UsageError E527 for an unknown option, E528 for a value that one cannot have. */
 export function checkedClusterOptions(given: ClusterOptions): ClusterOptions {
   const options = checkedOptions("Cluster.connect", given, CLUSTER_OPTIONS, "option", REMOVED_OPTIONS);
   const { scheduler, tls } = options;

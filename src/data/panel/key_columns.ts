@@ -1,7 +1,7 @@
 /** Finds the key columns of a table: the time and the symbol. */
 
 import type { KeyColumns } from "../duckdb/relation.ts";
-import { noSymbolColumn, noTimeColumn, sameName, severalTimeColumns } from "../errors.ts";
+import { keyColumnMissing, sameName, severalTimeColumns } from "../errors.ts";
 
 const TIME_NAMES: ReadonlySet<string> = new Set(["time", "date", "datetime", "timestamp"]);
 const SYMBOL_NAMES: ReadonlySet<string> = new Set(["symbol"]);
@@ -44,7 +44,7 @@ function findTime(file: string, names: readonly string[], wanted: string | undef
   checkNamesDiffer(file, names);
   const times = positionsOf(names, wanted, TIME_NAMES);
   const [time] = times;
-  if (time === undefined) throw noTimeColumn(file, wanted, names);
+  if (time === undefined) throw keyColumnMissing(file, "time", wanted, names);
   if (times.length > 1)
     throw severalTimeColumns(
       file,
@@ -66,7 +66,7 @@ export function findGroupKeys(
 
 function findSymbol(file: string, names: readonly string[], wanted: string | undefined): number {
   const [symbol] = positionsOf(names, wanted, SYMBOL_NAMES);
-  if (symbol === undefined) throw noSymbolColumn(file, wanted, names);
+  if (symbol === undefined) throw keyColumnMissing(file, "symbol", wanted, names);
   return symbol;
 }
 

@@ -43,8 +43,8 @@ const THREADS = 2;
  * memory of a few blocks; DuckDB loads CSV first and sorts rows that are out of order, and spills into the system's folder
  * for temporary files (TMPDIR).
  *
- * @throws UsageError E527 for an unknown option, E528 for a path that is not a text and for options of a wrong kind, E528
- *   for a memory limit that is not positive; DataError (E301-E338) that names the file and the fault; ResourceError E441.
+ * @throws UsageError E527 for an unknown option, E528 for a path that is not a text, for options of a wrong kind
+ *   and for a memory limit that is not positive; DataError (E301-E338) that names the file and the fault; ResourceError E441.
  * @example
  * const source = await openPanelSource("minutes.parquet", { memoryLimitBytes: 4e9 });
  * for await (const block of source.blocks({ fields: ["close"], groups: [], blockRows: 64 })) use(block);

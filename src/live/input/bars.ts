@@ -92,7 +92,7 @@ const VALUES: ArgumentKind = {
 };
 
 /**
- * @throws DataError E372 to E383, E373 to E383 for the first mistake in a bar; UsageError E528 for no bar, E527 for one
+ * @throws DataError E372, E373, E383 for the first mistake in a bar; UsageError E528 for no bar, E527 for one
  *   with an unknown key, E522 for an inconsistent panel.
  */
 export function inputRows(input: BarInput, format: BarFormat): InputRow[] {

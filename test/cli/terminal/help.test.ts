@@ -19,6 +19,10 @@ test.each(["E362", "e362"])("help %s prints the section of docs/errors.md", asyn
   expect(stdout).not.toContain("```");
 });
 
+test("help of a code of an earlier version prints the section that it is part of now", async () => {
+  expect(await runCli(["help", "E563"])).toEqual(await runCli(["help", "E506"]));
+});
+
 test("help finds the page in a package that is installed", async () => {
   const folder = mkdtempSync(join(fileFolder(), "installed-"));
   const packed = spawnSync("npm", ["pack", "--dry-run", "--json", "--ignore-scripts"], {

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 
-/** A block of the page of errors, or several for one error, as what a test can run. */
+/** An example of the page of errors as what a test can run. */
 export interface Example {
   readonly files: Readonly<Record<string, string>>;
   /** Command lines, of which the last one ends with the error. */
@@ -25,23 +25,17 @@ interface Block {
   readonly lines: readonly string[];
 }
 
-/** The examples of a section: each ends with a block that shows an error. */
+/** The examples of a section. Files stand before them, in their block or in one before; blank lines divide examples. */
 export function examplesOf(markdown: string): Example[] {
-  const examples: Example[] = [];
-  let before: Record<string, string> = {};
-  for (const { isProgram, lines } of blocksOf(markdown)) {
+  let before: Example["files"] = {};
+  return blocksOf(markdown).flatMap(({ isProgram, lines }) => {
     const start = lines.findIndex((line) => isProgram || line.startsWith("$ "));
-    const files: Record<string, string> = {
-      ...before,
-      ...filesOf(start < 0 ? lines : lines.slice(0, start)),
-    };
-    if (start < 0) before = files;
-    else {
-      examples.push(isProgram ? programOf(lines, files) : commandsOf(lines.slice(start), files));
-      before = {};
-    }
-  }
-  return examples;
+    const files = { ...before, ...filesOf(start < 0 ? lines : lines.slice(0, start)) };
+    before = start < 0 ? files : {};
+    if (start < 0) return [];
+    const each = lines.slice(start).join("\n").split("\n\n");
+    return each.map((text) => (isProgram ? programOf : commandsOf)(text.split("\n"), files));
+  });
 }
 
 function programOf(lines: readonly string[], files: Example["files"]): Example {

@@ -143,32 +143,36 @@ describe("a table", () => {
   });
 });
 
-/** What is wrong with a bar, and the code of its error. */
+/** What is wrong with a bar, and how its error begins. */
 const WRONG: readonly [string, unknown, string][] = [
-  ["a repeated time", bar(7), "E371"],
-  ["a late time", bar(6), "E371"],
+  ["a repeated time", bar(7), "E371 a bar of 7 comes after one of 7"],
+  ["a late time", bar(6), "E371 a bar of 6 comes after one of 7"],
   ["a time that is no number", bar(Number.NaN), "E372"],
   ["a time that is no whole number", bar(8.5), "E372"],
   ["a time that is a text", { ...bar(8), time: "8" }, "E372"],
   ["a date where times are integers", bar(new Date()), "E372"],
-  ["an unknown symbol", { ...bar(8), symbols: ["MSFT", "AAPL", "IBMM"] }, "E373"],
-  ["a symbol twice", { ...bar(8), symbols: ["MSFT", "AAPL", "AAPL"] }, "E373"],
-  ["a missing field", { time: 8, fields: { open: [1, 2, 3] } }, "E383"],
-  ["too few values", bar(8, [1, 2]), "E383"],
-  ["a text among numbers", { time: 8, fields: { close: [1, "2", 3] } }, "E383"],
-  ["a group column of a wrong length", { ...bar(8), groups: { sector: ["x"] } }, "E383"],
-  ["several bars, the last of them late", [bar(8), bar(9), bar(9)], "E371"],
+  ["an unknown symbol", { ...bar(8), symbols: ["MSFT", "AAPL", "IBMM"] }, "E373 the session has no symbol"],
+  [
+    "a symbol twice",
+    { ...bar(8), symbols: ["MSFT", "AAPL", "AAPL"] },
+    'E373 the symbol "AAPL" is given twice',
+  ],
+  ["a missing field", { time: 8, fields: { open: [1, 2, 3] } }, "E383 the bar has no field close"],
+  ["too few values", bar(8, [1, 2]), "E383 close has 2 values"],
+  ["a text among numbers", { time: 8, fields: { close: [1, "2", 3] } }, 'E383 close holds "2"'],
+  ["a group column of a wrong length", { ...bar(8), groups: { sector: ["x"] } }, "E383 sector has 1 value"],
+  ["several bars, the last of them late", [bar(8), bar(9), bar(9)], "E371 a bar of 9 comes after one of 9"],
   ["a panel with other times", panelOf({ close: [[1, 2, 3]] }), "E372"],
 ];
 
 describe("errors leave the session as it was", () => {
-  test.each(WRONG)("%s", async (_, wrong, code) => {
+  test.each(WRONG)("%s", async (_, wrong, says) => {
     await using session = await open();
     await using other = await open();
     for (const minute of [5, 6, 7])
       for (const one of [session, other]) await one.push(bar(minute, [minute, 1, 2]));
-    await expect(session.push(wrong as Bar)).rejects.toMatchObject({ code });
-    if (code !== "E371") await expect(session.revise(wrong as Bar)).rejects.toMatchObject({ code });
+    await expect(session.push(wrong as Bar)).rejects.toThrow(says);
+    if (!says.startsWith("E371")) await expect(session.revise(wrong as Bar)).rejects.toThrow(says);
     for (const one of [session, other]) await one.revise(bar(7, [4, 4, 4]));
     const [found, expected] = [await session.push(bar(8)), await other.push(bar(8))];
     expect(linesOf(found.table)).toEqual(linesOf(expected.table));
@@ -176,23 +180,23 @@ describe("errors leave the session as it was", () => {
 
   test("wrong params and options", async () => {
     await using session = await open();
-    await expect(session.push(bar(1), { params: { kk: 1 } })).rejects.toMatchObject({ code: "E506" });
-    await expect(session.push(bar(1), { params: { k: "1" } })).rejects.toMatchObject({ code: "E528" });
+    await expect(session.push(bar(1), { params: { kk: 1 } })).rejects.toThrow("E506 unknown param kk");
+    await expect(session.push(bar(1), { params: { k: "1" } })).rejects.toThrow("E528 param k is");
     const misspelt = { budgetMS: 5 } as PushOptions;
     await expect(session.push(bar(1), misspelt)).rejects.toThrow(
       "E527 unknown option budgetMS of push\n  did you mean budgetMs?",
     );
     await expect(session.revise(bar(1), misspelt)).rejects.toThrow("E527 unknown option budgetMS of revise");
-    await expect(session.push(bar(1), { budgetMs: 0 })).rejects.toMatchObject({ code: "E528" });
-    await expect(session.push([bar(1), bar(2)], { budgetMs: 5 })).rejects.toMatchObject({ code: "E528" });
-    await expect(session.push(bar(1), { late: "never" as "skip" })).rejects.toMatchObject({ code: "E528" });
+    await expect(session.push(bar(1), { budgetMs: 0 })).rejects.toThrow("E528 budgetMs is 0");
+    await expect(session.push([bar(1), bar(2)], { budgetMs: 5 })).rejects.toThrow("E528 budgetMs is 5");
+    await expect(session.push(bar(1), { late: "never" as "skip" })).rejects.toThrow("E528 late is");
     expect(session.lastTime).toBeNull();
     await session.push(bar(1));
   });
 
   test("a group column that neither the session nor the bar has", async () => {
     await using session = await open({ groups: {} });
-    await expect(session.push(bar(1))).rejects.toMatchObject({ code: "E383" });
+    await expect(session.push(bar(1))).rejects.toThrow("E383 the bar has no group column sector");
   });
 
   test("no row is kept that could be revised after an update", async () => {
@@ -206,37 +210,42 @@ describe("errors leave the session as it was", () => {
 
   test("there is nothing to revise", async () => {
     await using session = await open();
-    await expect(session.revise(bar(1))).rejects.toMatchObject({ code: "E371" });
+    await expect(session.revise(bar(1))).rejects.toThrow("E371 there is no bar to revise");
     await session.push([bar(1), bar(2)]);
-    await expect(session.revise(bar(1))).rejects.toMatchObject({ code: "E371" });
+    await expect(session.revise(bar(1))).rejects.toThrow(
+      "E371 a bar of 1 cannot replace the newest one, of 2",
+    );
     await session.revise(bar(2));
     await using fixed = await open({ revisable: false });
     await fixed.push(bar(1));
-    await expect(fixed.revise(bar(1))).rejects.toMatchObject({ code: "E551" });
+    await expect(fixed.revise(bar(1))).rejects.toThrow("E551 the session is not revisable");
   });
 
   test.each<[OpenOptions, string]>([
-    [{ symbols: [], spareSymbols: 0 }, "E528"],
-    [{ spareSymbols: -1 }, "E528"],
-    [{ priorities: { rankd: 1 } }, "E506"],
-    [{ select: ["rankd"] }, "E506"],
-    [{ priorities: { ranked: Number.NaN } }, "E528"],
-    [{ symbols: ["A", "A"] }, "E373"],
-    [{ symbols: ["A"], warmup: panelOf({ close: [[1, 2]] }), time: undefined }, "E373"],
+    [{ symbols: [], spareSymbols: 0 }, "E528 a session without symbols"],
+    [{ spareSymbols: -1 }, "E528 spareSymbols is -1"],
+    [{ priorities: { rankd: 1 } }, "E506 no factor rankd"],
+    [{ select: ["rankd"] }, "E506 no factor rankd"],
+    [{ priorities: { ranked: Number.NaN } }, "E528 the priority of ranked is NaN"],
+    [{ symbols: ["A", "A"] }, 'E373 the symbol "A" is given twice'],
+    [
+      { symbols: ["A"], warmup: panelOf({ close: [[1, 2]] }), time: undefined },
+      "E373 the session has no symbol",
+    ],
     [
       { params: { kk: 1 }, warmup: { ...panelOf({ close: [[1, 2]] }) }, time: undefined, symbols: undefined },
-      "E506",
+      "E506 unknown param kk",
     ],
     [{ checkpoint: new Uint8Array(5) }, "E351"],
     [{ revisble: true } as OpenOptions, "E527"],
-  ])("opening with wrong options, case %#", async (options, code) => {
-    await expect(open(options)).rejects.toMatchObject({ code });
+  ])("opening with wrong options, case %#", async (options, says) => {
+    await expect(open(options)).rejects.toThrow(says);
   });
 });
 
 test("opening without options lacks the symbols", async () => {
-  await expect(engine.open(program)).rejects.toMatchObject({ code: "E528" });
-  await expect(engine.open(program, {})).rejects.toMatchObject({ code: "E528" });
+  await expect(engine.open(program)).rejects.toThrow("E528 a session without symbols");
+  await expect(engine.open(program, {})).rejects.toThrow("E528 a session without symbols");
 });
 
 describe("calls of a session", () => {
@@ -292,8 +301,8 @@ describe("symbols that are added", () => {
     const { table } = await session.push(bar(2, [3, 1, 2, 6]));
     expect([...table.getChild("symbol")!]).toEqual(["AAPL", "IBM", "MSFT", "NEW"]);
     expect([...table.getChild("grouped")!]).toEqual([2, 4, 2, 4]);
-    await expect(session.addSymbols(["MORE"])).rejects.toMatchObject({ code: "E551" });
-    await expect(session.addSymbols(["NEW"])).rejects.toMatchObject({ code: "E373" });
+    await expect(session.addSymbols(["MORE"])).rejects.toThrow("E551 1 symbol to add");
+    await expect(session.addSymbols(["NEW"])).rejects.toThrow('E373 the symbol "NEW" is given twice');
     const checkpoint = await session.checkpoint();
     await using later = await open({ symbols: undefined, groups: undefined, checkpoint });
     expect(later.symbols).toEqual(session.symbols);
@@ -304,16 +313,16 @@ describe("symbols that are added", () => {
 });
 
 test.each([
-  [["C"], { sector: { C: 5 } }, "E383"],
-  [["C"], { sector: { D: "x" } }, "E373"],
-  [["C"], { sectr: { C: "x" } }, "E373"],
-  [["C", "C"], { sector: { C: "x" } }, "E373"],
-  [["C"], { sector: { C: "tech", AAPL: "other" } }, "E373"],
-])("symbols that cannot be added change nothing: %o, %o", async (added, wrong, code) => {
+  [["C"], { sector: { C: 5 } }, "E383 sector holds 5"],
+  [["C"], { sector: { D: "x" } }, "E373 the session has no symbol"],
+  [["C"], { sectr: { C: "x" } }, "E373 the session has no group column sectr"],
+  [["C", "C"], { sector: { C: "x" } }, 'E373 the symbol "C" is given twice'],
+  [["C"], { sector: { C: "tech", AAPL: "other" } }, 'E373 "AAPL" is in the session already'],
+])("symbols that cannot be added change nothing: %o, %o", async (added, wrong, says) => {
   await using session = await open();
   await using other = await open();
   const adding = session.addSymbols(added, wrong as unknown as NonNullable<OpenOptions["groups"]>);
-  await expect(adding).rejects.toMatchObject({ code });
+  await expect(adding).rejects.toThrow(says);
   expect(linesOf((await session.push(bar(1))).table)).toEqual(linesOf((await other.push(bar(1))).table));
   for (const one of [session, other]) await one.addSymbols(["C"], { sector: { C: "tech" } });
   const [found, expected] = [
