@@ -160,7 +160,7 @@ test.each<[call: string, work: () => unknown, problem: string]>([
   [
     "no time",
     () => engine.why(program, panel, wrong({ factor: "a", symbol: "L0" })),
-    "the time takes a text or a Date, got undefined",
+    "the option time takes a text or a Date, got undefined",
   ],
 ])("%s for what is like it", async (_, work, problem) => {
   expect(await errorOf(work)).toMatchObject({ name: "UsageError", code: "E528", problem });

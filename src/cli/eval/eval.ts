@@ -48,7 +48,7 @@ export function addEval(program: Command): void {
   addFlags(command, "factorloom eval");
   addResultFlags(command, "write .arrow, .parquet, .csv or .csv.gz; - for stdout")
     .option("--report <path>", "write a page: values, coverage, causes of nulls, time (a second pass)")
-    .option("--causes", "say by which first causes each factor is null (a second pass)")
+    .option("--causes", "say why each factor is null (a second pass)")
     .action(evaluateFile);
   for (const flags of CLUSTER_FLAGS)
     refuseFlag(

@@ -22,7 +22,7 @@ export function addResultFlags(command: Command, out: string): Command {
     .option("--expr <formula>", "a formula instead of a file, e.g. 'rank(close)' (may be repeated)", collect)
     .option("--out <path>", out)
     .addOption(new Option("--format <name>", "what --out - writes (default: csv)").choices(STREAM_FORMATS))
-    .option("--trace <path>", "write what every thread did, when: JSON for ui.perfetto.dev")
+    .option("--trace <path>", "write what every thread did, for ui.perfetto.dev")
     .option("--all", "print a line for every factor, not only for those with most nulls")
     .option("--json", "print the summary as JSON");
 }

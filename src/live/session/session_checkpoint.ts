@@ -65,8 +65,9 @@ export interface UnpackedSession {
   readonly plan: Uint8Array;
 }
 
-/** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it. */
+/** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it; UsageError E528 for none. */
 export function unpackSession(bytes: Uint8Array): UnpackedSession {
+  checkArgument("a session", bytes, CHECKPOINT);
   const end = bytes.length - DIGEST_BYTES;
   if (end < HEADER_BYTES) throw checkpointDamaged("it is too short");
   const header = new DataView(bytes.buffer, bytes.byteOffset, bytes.byteLength);
