@@ -173,7 +173,7 @@ const CALL: Rows<EvaluateOptions> = {
     written: "choice",
     flag: "--kernel <kind>",
     yaml: "kernel",
-    help: "compiled code, or the slow references to check it by",
+    help: "compiled code, or slow references",
     refused: { "factorloom verify": notVerified("--kernel", "leave it out: it compares both") },
   },
   signal: {
