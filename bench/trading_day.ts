@@ -58,7 +58,7 @@ interface Span {
  * A session as a trading service keeps it: opened with a warm-up, then bar by bar, each push with its table; one after the
  * other without the minutes between them.
  *
- * @throws as `Engine.open`.
+ * @throws as `Engine.openSession`.
  */
 export async function measureTradingDay(
   formulas: Formulas,
@@ -76,7 +76,7 @@ export async function measureTradingDay(
   });
   const { select } = formulas;
   const warmup = rowsOf(panel, 0, warmUpRows);
-  await using session = await engine.open(program, { warmup, ...(select && { select }) });
+  await using session = await engine.openSession(program, { warmup, ...(select && { select }) });
   const openMs = performance.now() - opening;
   const spans: Span[] = [];
   const stages: Record<"stage" | "run" | "table", number[]> = { stage: [], run: [], table: [] };

@@ -304,7 +304,7 @@ async function differenceSection(
   const rows: string[] = [];
   for (const [dialect, formula] of Object.entries(formulas)) {
     const program = compile(`result = ${formula}`, { dialect });
-    const table = await engine.evaluate(program, laneOf(inputs));
+    const { table } = await engine.evaluate(program, laneOf(inputs));
     const values = [...(table.getChild("result") ?? [])] as (number | null)[];
     rows.push(`${dialect.padEnd(9)} ${formula.padEnd(46)} = ${vector(values)}`);
   }

@@ -13,7 +13,7 @@ const ideas = compile(`
   calm = -rank(ts_std(returns, 60))
   in_sector = group_rank(-returns, sector)
   price_volume = -ts_corr(rank(close), rank(volume), 20)`);
-const table = await engine.evaluate(ideas, panel);
+const { table } = await engine.evaluate(ideas, panel);
 
 // 2. What they are worth: how their ranks go with the ranks of what comes next.
 const next = nextReturns(panel);

@@ -52,7 +52,7 @@ if (import.meta.main) {
   await using engine = await Engine.start({ threads: 2 });
   const tables = [];
   for (const kernel of ["compiled", "reference"] as const)
-    tables.push(await engine.evaluate(program, panel, { kernel }));
+    tables.push((await engine.evaluate(program, panel, { kernel })).table);
   const [compiled, reference] = tables.map((table) => [...table.getChild("calm")!]);
   const differing = compiled!.filter((value, i) => value !== reference![i]).length;
   console.log(`${compiled!.length} rows, ${differing} differ from the reference; newest ${compiled!.at(-1)}`);

@@ -1,33 +1,30 @@
 import type { RecordBatch, Table } from "apache-arrow";
 import { builtInRegistry } from "../operators/index.ts";
 import { PROGRAM, type Program } from "./compile.ts";
-import { batchesOfBlocks } from "./data/factors/factor_batches.ts";
+import { batchesOfBlocks, FactorBatches, type OutputColumns } from "./data/factors/factor_batches.ts";
 import { asPanelSource, type PanelSource } from "./data/panel/panel_source.ts";
+import { openFactorWriter } from "./data/write/factor_writer.ts";
 import {
   type DiffOptions,
   diffPrograms,
   OWN_DIFF_OPTIONS,
   type ProgramDifference,
 } from "./difference/program_difference.ts";
-import { UsageError } from "./errors.ts";
-import { evaluateTable, type PanelEvaluation } from "./evaluation/evaluate_table.ts";
+import { type Evaluated, evaluateTable, reportOf, type StreamReport } from "./evaluation/evaluate_table.ts";
 import type { EngineHost } from "./evaluation/evaluation.ts";
 import { FactorStream } from "./evaluation/factor_stream.ts";
-import { ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
+import { type EvaluateManyReport, ManyEvaluation, NOTHING_DONE } from "./evaluation/many/evaluate_many.ts";
 import { CALLS, type CallOfMany, type EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
 import type { EngineMemory } from "./evaluation/memory/engine_memory.ts";
-import { type MemoryThresholds, THRESHOLD_OPTIONS } from "./evaluation/memory/thresholds.ts";
-import { type EvaluateOptions, THREADS } from "./evaluation/options.ts";
+import type { EvaluateOptions } from "./evaluation/options.ts";
 import { defaultMemoryLimit, startHost } from "./evaluation/start_host.ts";
-import { type ChosenCosts, COSTS, type CostChoice, chooseCosts } from "./evaluation/stored_costs.ts";
+import { type ChosenCosts, chooseCosts } from "./evaluation/stored_costs.ts";
 import { engineClosed } from "./execution/executor_pool.ts";
-import type { TraceSink } from "./execution/trace/trace_events.ts";
-import { HANG, type HangOptions } from "./execution/watch/hang_watch.ts";
-import { QUEUE_MS_MAX } from "./limits.ts";
 import type { OpenOptions } from "./live/options.ts";
 import { openSession } from "./live/session/open_session.ts";
 import type { LiveSession } from "./live/session/session.ts";
 import type { Registry } from "./operator/registry.ts";
+import { ENGINE_OPTIONS, type EngineOptions } from "./options/engine_options.ts";
 import { checkedAt } from "./options/option_table.ts";
 import type { Panel } from "./panel.ts";
 import type { Explanation } from "./reasons/explanation.ts";
@@ -41,63 +38,14 @@ import {
   type WhyOptions,
   type WhyRowsOptions,
 } from "./reasons/why.ts";
-import { checkArgument, FUNCTION, kindOf } from "./text/argument_kinds.ts";
-import { MEMORY_LIMIT, memoryBytes } from "./text/byte_size.ts";
-import { checkedOptions, type OptionKinds, optionsOf } from "./text/option_kinds.ts";
+import { checkArgument, PATH } from "./text/argument_kinds.ts";
+import { memoryBytes } from "./text/byte_size.ts";
+import { checkedOptions } from "./text/option_kinds.ts";
 
-export interface EngineOptions {
-  /**
-   * Executor threads, at most 256; of more than there are available cores, that many start. Default: one per available
-   * core, less one where there are more than three.
-   */
-  readonly threads?: number;
-  /**
-   * Memory for columns, operator state, results and the panels under evaluation, e.g. `"4GiB"` or a number of bytes;
-   * default: 60 % of the machine's, or of the container's. What the process takes as a whole, beside what Node takes,
-   * makes the engine spill and pause: `memoryThresholds`.
-   */
-  readonly memoryLimit?: string | number;
-  /** At which shares of the limit the engine spills, pauses and, if asked to, refuses. */
-  readonly memoryThresholds?: MemoryThresholds | undefined;
-  /**
-   * What operators cost, in ns per cell: chooses how work is cut and what goes first, never a bit of the results.
-   * Default: `"calibrated"`, what `factorloom bench calibrate` has stored for this machine, else the built-in costs.
-   */
-  readonly costs?: CostChoice;
-  /**
-   * Work that the scheduler puts into a thread's queue at most while others have room, in ms: from 0, for one or two
-   * parts, to 1,000. Short queues leave the choice of the thread open for longer, long ones wake threads less often. It
-   * changes no bit of the results. Default: 3.
-   */
-  readonly queueMs?: number;
-  /**
-   * Takes what the threads do while they do it: every part that an executor runs, every step of the scheduler, queues,
-   * steals. It changes no bit of the results and bounds its own memory: what the sink does not take in time is left out
-   * and counted. Default: nothing is recorded, which costs nothing.
-   */
-  readonly trace?: TraceSink | undefined;
-  /**
-   * What to do about a part of an operator's work that takes 50 times as long as estimated and longer than `limitMs`: it
-   * is reported once, and with `replaces` its thread is replaced as a lost one is. Default: a warning of the process
-   * after 10 s, no replacement. False: nothing is watched.
-   */
-  readonly hang?: HangOptions | false | undefined;
+/** Items that come one after the other, with an account of what was done so far. */
+export interface Reported<Item, Report> extends AsyncGenerator<Item, void, void> {
+  readonly report: Report;
 }
-
-export const ENGINE_OPTIONS: OptionKinds<EngineOptions> = {
-  memoryLimit: MEMORY_LIMIT,
-  memoryThresholds: optionsOf("memoryThresholds", THRESHOLD_OPTIONS),
-  costs: COSTS,
-  queueMs: {
-    what: `a number from 0 to ${QUEUE_MS_MAX}`,
-    fits: (given) => Number.isFinite(given) && (given as number) >= 0 && (given as number) <= QUEUE_MS_MAX,
-    remedy: "leave it out, so that each plan has the queues that suit it",
-    refuse: queueMsWrong,
-  },
-  trace: FUNCTION,
-  hang: HANG,
-  threads: THREADS,
-};
 
 /**
  * Evaluates programs over panels on a pool of threads. Calls may overlap. While no call is open, the threads do not keep
@@ -142,29 +90,20 @@ export class Engine {
   /**
    * Evaluates every factor that is wanted in this call over all rows.
    *
-   * @returns Arrow table: the time column under its own name and type, `symbol`, then one Float64 column per factor,
-   *   sorted by time then symbol, with the rows of the input only. Null: not enough history, a null among what the
+   * @returns `table`, an Arrow table: the time column under its own name and type, `symbol`, then one Float64 column per
+   *   factor, sorted by time then symbol, with the rows of the input only. Null: not enough history, a null among what the
    *   value depends on, an infinity (unless `keepInfinite`), or a factor whose condition does not hold. In the array of a
-   *   column null is NaN.
+   *   column null is NaN. And `report`: what was done.
    * @throws DataError if the panel lacks a column; UsageError for wrong arguments and options; ResourceError if memory
    *   or threads do not suffice; what the source throws; the signal's reason when aborted, once its memory is given back.
    * @example
-   * const table = await engine.evaluate(program, panel, { params: { session: "close" } });
+   * const { table, report } = await engine.evaluate(program, panel, { params: { session: "close" } });
    */
   async evaluate(
     program: Program,
     source: PanelSource | Panel,
     options: EvaluateOptions = {},
-  ): Promise<Table> {
-    return (await this.evaluateWithReport(program, source, options)).table;
-  }
-
-  /** The same as `evaluate`, with an account of what was done. */
-  async evaluateWithReport(
-    program: Program,
-    source: PanelSource | Panel,
-    options: EvaluateOptions = {},
-  ): Promise<PanelEvaluation> {
+  ): Promise<Evaluated> {
     const registry = registryOf("evaluate", program);
     const input = asPanelSource("evaluate", source);
     const checked = checkedAt("evaluate", options, {});
@@ -175,23 +114,62 @@ export class Engine {
    * Evaluates the program block by block, in memory that does not grow with the number of rows: the next block is read
    * while one is computed and the one before is taken.
    *
-   * @returns The record batches of `evaluate`'s table, whatever the size of the blocks.
+   * @returns The record batches of `evaluate`'s table, whatever the size of the blocks; `report` is what is done so far, null
+   *   before the first batch is asked for.
    * @throws as `evaluate`, and what the source throws, when the first batch or the next one is asked for.
    * @example
    * for await (const batch of engine.stream(program, source)) await writer.write(batch);
    */
-  async *stream(
+  stream(
     program: Program,
     source: PanelSource | Panel,
     options: EvaluateOptions = {},
-  ): AsyncGenerator<RecordBatch, void, void> {
-    const input = asPanelSource("stream", source);
+  ): Reported<RecordBatch, StreamReport | null> {
+    let report = (): StreamReport | null => null;
+    const open = () => this.openStream(program, source, options);
+    const batches = async function* () {
+      const input = asPanelSource("stream", source);
+      const stream = await open();
+      const gathered = new FactorBatches(outputColumns(input, stream), options);
+      report = () => reportOf(stream, gathered);
+      try {
+        yield* batchesOfBlocks(gathered, stream.blocks());
+      } finally {
+        await stream.close();
+      }
+    };
+    return reported(batches(), () => report());
+  }
+
+  /**
+   * Evaluates the program block by block and writes the table of `evaluate` to a file, in the format of the path's
+   * extension: .parquet, .arrow, .feather, .csv or .csv.gz. The file appears when it is complete.
+   *
+   * @returns What was done.
+   * @throws UsageError E544 for a path that cannot be written; DataError E314 for names that the format cannot tell apart;
+   *   ResourceError E442 when writing fails; else as `stream`. No file stays then.
+   * @example
+   * const { nullCounts } = await engine.write(program, source, "factors.parquet");
+   */
+  async write(
+    program: Program,
+    source: PanelSource | Panel,
+    path: string,
+    options: EvaluateOptions = {},
+  ): Promise<StreamReport> {
+    const input = asPanelSource("write", source);
+    checkArgument("write", path, PATH);
     const stream = await this.openStream(program, input, options);
-    const { time, symbols } = input;
-    const factors = stream.wanted.factors.map(({ name }) => name);
-    const { keepInfinite = false } = options;
     try {
-      yield* batchesOfBlocks({ time, symbols, factors }, stream.blocks(), { keepInfinite });
+      const writer = await openFactorWriter(path, outputColumns(input, stream), options);
+      try {
+        for await (const block of stream.blocks()) await writer.append(block);
+        await writer.commit();
+      } catch (error) {
+        await writer.abort();
+        throw error;
+      }
+      return reportOf(stream, writer);
     } finally {
       await stream.close();
     }
@@ -213,8 +191,8 @@ export class Engine {
    * Evaluates the same program over the same bars once for each call's params, in one pass over them: what does not
    * depend on the params is computed once for all calls. Results that wait to be taken may wait on disk.
    *
-   * @returns One table per call, in order, each as `evaluate` gives it with these params. Nothing is computed before
-   *   the first one is asked for; leaving the loop gives everything back.
+   * @returns One table per call, in order, each as `evaluate` gives it with these params; `report` is what is done so far.
+   *   Nothing is computed before the first table is asked for; leaving the loop gives everything back.
    * @throws as `evaluate`, when the first table or the next one is asked for; wrong params name their call before
    *   anything is computed. ResourceError E401 only if a single call does not fit into memory; E444 if results can
    *   wait neither in memory nor in the folder for temporary files.
@@ -222,27 +200,23 @@ export class Engine {
    * const calls = [0.9, 0.94, 0.97].map((lambda) => ({ params: { lambda } }));
    * for await (const table of engine.evaluateMany(program, panel, calls)) console.log(table.numRows);
    */
-  async *evaluateMany(
+  evaluateMany(
     program: Program,
     source: PanelSource | Panel,
     calls: readonly CallOfMany[],
     options: EvaluateManyOptions = {},
-  ): AsyncGenerator<Table, void, void> {
-    yield* (await this.openMany(program, source, calls, options)).tables();
-  }
-
-  /** The same as `evaluateMany`, with an account of what was shared. */
-  async openMany(
-    program: Program,
-    source: PanelSource | Panel,
-    calls: readonly CallOfMany[],
-    options: EvaluateManyOptions = {},
-  ): Promise<ManyEvaluation> {
-    const registry = registryOf("evaluateMany", program);
-    const input = asPanelSource("evaluateMany", source);
-    checkArgument("evaluateMany", calls, CALLS);
-    const checked = checkedAt("evaluateMany", options, {});
-    return await ManyEvaluation.open(this.#host, registry, program, input, calls, checked);
+  ): Reported<Table, EvaluateManyReport> {
+    const host = this.#host;
+    let many: ManyEvaluation | null = null;
+    const tables = async function* () {
+      const registry = registryOf("evaluateMany", program);
+      const input = asPanelSource("evaluateMany", source);
+      checkArgument("evaluateMany", calls, CALLS);
+      const checked = checkedAt("evaluateMany", options, {});
+      many = await ManyEvaluation.open(host, registry, program, input, calls, checked);
+      yield* many.tables();
+    };
+    return reported(tables(), () => many?.report ?? NOTHING_DONE);
   }
 
   /**
@@ -337,10 +311,10 @@ export class Engine {
    *   that is damaged or of another session; ResourceError E401 if memory does not suffice; the signal's reason when
    *   aborted.
    * @example
-   * await using session = await engine.open(program, { warmup: panel });
+   * await using session = await engine.openSession(program, { warmup: panel });
    * const { table } = await session.push({ time: 20_000n, fields: { close: closes } });
    */
-  async open(program: Program, options: OpenOptions = {}): Promise<LiveSession> {
+  async openSession(program: Program, options: OpenOptions = {}): Promise<LiveSession> {
     return await openSession(this.#host, program, options);
   }
 
@@ -360,12 +334,15 @@ export class Engine {
   }
 }
 
-function queueMsWrong(_: string, given: unknown): UsageError {
-  return new UsageError(
-    "E528",
-    `queueMs must be a number from 0 to ${QUEUE_MS_MAX}, got ${typeof given === "number" ? given : kindOf(given)}`,
-    "leave it out, so that each plan has the queues that suit it",
-  );
+function reported<Item, Report>(
+  items: AsyncGenerator<Item, void, void>,
+  report: () => Report,
+): Reported<Item, Report> {
+  return Object.defineProperty(items, "report", { get: report }) as Reported<Item, Report>;
+}
+
+function outputColumns({ time, symbols }: PanelSource, { wanted }: FactorStream): OutputColumns {
+  return { time, symbols, factors: wanted.factors.map(({ name }) => name) };
 }
 
 /** The operators that a program may use. @throws UsageError E528 for what is no program. */

@@ -13,7 +13,12 @@ export type {
 } from "./cluster/bridge/bridge.ts";
 export type { ClusterHang } from "./cluster/bridge/cluster_hang.ts";
 export type { TlsFiles } from "./cluster/bridge/connection.ts";
-export { Cluster, type ClusterPanel, openClusterPanel } from "./cluster/client/cluster.ts";
+export {
+  Cluster,
+  type ClusterEvaluated,
+  type ClusterPanel,
+  openClusterPanel,
+} from "./cluster/client/cluster.ts";
 export type { ClusterEvaluateOptions, ClusterHangOptions, ClusterOptions } from "./cluster/client/options.ts";
 export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
 export type { GraphOutput, GraphTask, ProgramGraph } from "./dag/graph_data.ts";
@@ -40,7 +45,7 @@ export {
   type MatchedNames,
   type ResultDifference,
 } from "./difference/result_difference.ts";
-export { Engine, type EngineOptions } from "./engine.ts";
+export { Engine, type Reported } from "./engine.ts";
 export {
   DataError,
   type Diagnostic,
@@ -50,8 +55,8 @@ export {
   ResourceError,
   UsageError,
 } from "./errors.ts";
-export type { EvaluationReport, PanelEvaluation } from "./evaluation/evaluate_table.ts";
-export type { EvaluateManyReport, ManyEvaluation } from "./evaluation/many/evaluate_many.ts";
+export type { Evaluated, EvaluationReport, StreamReport } from "./evaluation/evaluate_table.ts";
+export type { EvaluateManyReport } from "./evaluation/many/evaluate_many.ts";
 export type { CallOfMany, EvaluateManyOptions } from "./evaluation/many/many_calls.ts";
 export type { EngineMemory } from "./evaluation/memory/engine_memory.ts";
 export type { MemoryThresholds } from "./evaluation/memory/thresholds.ts";
@@ -107,6 +112,7 @@ export {
   type NullCauseText,
   type NullWhere,
 } from "./operator/null_causes.ts";
+export type { EngineOptions } from "./options/engine_options.ts";
 export type { GroupColumn, Panel, TimeColumn, TimeType } from "./panel.ts";
 export type { CostModel, CostPoint, OperatorCost } from "./plan/cost_model.ts";
 export type { NodeKind } from "./plan/plan.ts";

@@ -138,7 +138,7 @@ async function measureOurs(
 ): Promise<OurRun> {
   const text = formulaText(factors);
   const evaluate = () => engine.evaluate(compile(text, { file: "peers.factors" }), panel);
-  const { batches } = await evaluate();
+  const { batches } = (await evaluate()).table;
   const wallMs: number[] = [];
   for (let run = 0; run < runs; run++) {
     const started = performance.now();

@@ -44,7 +44,7 @@ export async function measureBeside(
   const names = { fields: [...panel.fields.keys()], groups: [...panel.groups.keys()] };
   await using engine = await Engine.start({ threads });
   const program = compile(formulas.text, { file: formulas.name, ...names });
-  await using session = await engine.open(compile(ROW_FORMULAS, names), {
+  await using session = await engine.openSession(compile(ROW_FORMULAS, names), {
     warmup: rowsOf(panel, 0, WARM_UP_ROWS),
   });
   const history = rowsOf(panel, 0, HISTORY_ROWS);

@@ -54,7 +54,7 @@ export async function measureBursts(
     fields: [...panel.fields.keys()],
     groups: [...panel.groups.keys()],
   });
-  await using session = await engine.open(program, { warmup: rowsOf(panel, 0, WARM_UP_ROWS) });
+  await using session = await engine.openSession(program, { warmup: rowsOf(panel, 0, WARM_UP_ROWS) });
   const measured = MANNERS.map(() => ({ ms: [] as number[], ratios: [] as number[], overlapping: 0 }));
   let row = WARM_UP_ROWS;
   for (let round = 0; round < rounds; round++) {

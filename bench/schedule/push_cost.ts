@@ -25,7 +25,7 @@ export async function measurePushes(
   for (const formulas of formulaCounts) {
     const lines = Array.from({ length: formulas }, (_, k) => `f${k} = close * ${k + 2} - open`);
     const program = compile(lines.join("\n"), { fields: [...panel.fields.keys()] });
-    await using session = await engine.open(program, { warmup: rowsOf(panel, 0, 1) });
+    await using session = await engine.openSession(program, { warmup: rowsOf(panel, 0, 1) });
     const mainMs: number[] = [];
     const pushMs: number[] = [];
     for (let row = 1; row < ROWS; row++) {

@@ -60,7 +60,7 @@ async function measure(
 ): Promise<Pick<RestFigures, "ms" | "firstMs" | "nodesPruned">> {
   const lines = Array.from({ length: FACTORS }, (_, k) => `f${k} = ${KINDS[factors](k)} when wanted == ${k}`);
   const program = compile(["param wanted = 0", ...lines].join("\n"), { fields: [...panel.fields.keys()] });
-  await using session = await engine.open(program, { warmup: rowsOf(panel, 0, 0), catchUp });
+  await using session = await engine.openSession(program, { warmup: rowsOf(panel, 0, 0), catchUp });
   let row = 0;
   const push = async (wanted: number) => {
     const at = row % PANEL_ROWS;

@@ -64,7 +64,7 @@ async function main(): Promise<void> {
   // The priority holds in every push: where a budget is short, `entry` is run first, whatever it takes.
   const priorities = { entry: 1 };
   const program = compile(FORMULAS);
-  await using session = await engine.open(program, { ...(await beginning(panel)), priorities });
+  await using session = await engine.openSession(program, { ...(await beginning(panel)), priorities });
   // A feed says what is new; here it is what comes after the newest bar that the session has seen.
   const first = panel.time.values.filter((time) => time <= session.lastTime!).length;
   const end = Math.min(panel.rowCount, first + maxBars);

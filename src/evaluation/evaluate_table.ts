@@ -1,7 +1,7 @@
 import type { Table } from "apache-arrow";
 import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import { factorTableOfBlocks } from "../data/factors/factor_table.ts";
+import { type FactorTable, factorTableOfBlocks } from "../data/factors/factor_table.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
 import { buffersOf } from "./block_input.ts";
@@ -9,16 +9,10 @@ import type { EngineHost } from "./evaluation.ts";
 import { FactorStream } from "./factor_stream.ts";
 import type { EvaluateOptions } from "./options.ts";
 
-/** What an evaluation did. */
-export interface EvaluationReport {
-  /** Wall time until the first row, in ms. */
-  readonly planMs: number;
-  /** Wall time of compiling the kernels, a part of `planMs`. */
+/** What an evaluation runs, and what it has given. */
+export interface StreamReport {
+  /** Wall time of compiling the kernels, in ms. */
   readonly kernelMs: number;
-  /** Wall time of all rows, in ms; meanwhile their values go into the table. */
-  readonly computeMs: number;
-  /** Wall time of making the table, in ms, most of it a part of `computeMs`. */
-  readonly tableMs: number;
   /** Nodes of the plan. */
   readonly nodeCount: number;
   /** Operator applications left out because no wanted factor needs them. */
@@ -33,15 +27,52 @@ export interface EvaluationReport {
   readonly stateBytes: number;
   /** Factors whose condition does not hold. */
   readonly unwantedFactors: readonly string[];
-  /** Nulls of each factor. */
-  readonly nullCounts: ReadonlyMap<string, number>;
-  /** Infinities of each factor, which are nulls in the table unless they are kept. */
-  readonly nonFiniteCounts: ReadonlyMap<string, number>;
+  /** Nulls of each factor, by name, in the rows so far. */
+  readonly nullCounts: Readonly<Record<string, number>>;
+  /** Infinities of each factor, which are nulls in the result unless they are kept. */
+  readonly nonFiniteCounts: Readonly<Record<string, number>>;
 }
 
-export interface PanelEvaluation {
+/** What an evaluation did. */
+export interface EvaluationReport extends StreamReport {
+  /** Wall time until the first row, in ms; `kernelMs` is a part of it. */
+  readonly planMs: number;
+  /** Wall time of all rows, in ms; meanwhile their values go into the table. */
+  readonly computeMs: number;
+  /** Wall time of making the table, in ms, most of it a part of `computeMs`. */
+  readonly tableMs: number;
+}
+
+/** What `Engine.evaluate` gives. */
+export interface Evaluated {
   readonly table: Table;
   readonly report: EvaluationReport;
+}
+
+/** Nulls and infinities by factor, as a table or its writer counts them. */
+type FactorCounts = Pick<FactorTable, "nullCounts" | "nonFiniteCounts">;
+
+/** The same in the form of reports. */
+export function countsOf({ nullCounts, nonFiniteCounts }: FactorCounts) {
+  return {
+    nullCounts: Object.fromEntries(nullCounts),
+    nonFiniteCounts: Object.fromEntries(nonFiniteCounts),
+  } satisfies Partial<StreamReport>;
+}
+
+/** What a stream runs, and what it has given so far. */
+export function reportOf({ evaluation, wanted }: FactorStream, counts: FactorCounts): StreamReport {
+  return {
+    kernelMs: evaluation?.kernelMs ?? 0,
+    nodeCount: evaluation?.plan.nodes.length ?? 0,
+    prunedTaskCount: wanted.prunedTaskCount,
+    blockRows: evaluation?.plan.blockRows ?? 0,
+    arenaCount: evaluation?.arenas.length ?? 0,
+    arenaBytes: evaluation?.arenaBytes ?? 0,
+    stateBytes: evaluation?.stateBytes ?? 0,
+    unwantedFactors: wanted.factors.filter(({ output }) => output === null).map(({ name }) => name),
+    ...countsOf(counts),
+  };
 }
 
 const REMEDY =
@@ -59,7 +90,7 @@ export async function evaluateTable(
   program: Program,
   source: PanelSource,
   options: EvaluateOptions,
-): Promise<PanelEvaluation> {
+): Promise<Evaluated> {
   const started = performance.now();
   const stream = await FactorStream.open(host, registry, program, source, {
     ...options,
@@ -81,8 +112,8 @@ async function collected(
   { time, symbols }: PanelSource,
   { keepInfinite = false }: EvaluateOptions,
   started: number,
-): Promise<PanelEvaluation> {
-  const { evaluation, range, wanted } = stream;
+): Promise<Evaluated> {
+  const { range, wanted } = stream;
   const startedAt = performance.now();
   let computedAt = startedAt;
   let waitedMs = 0;
@@ -98,21 +129,12 @@ async function collected(
   };
   const columns = { time, symbols, factors: wanted.factors.map(({ name }) => name) };
   const options = { keepInfinite, rowCount: range.end - range.first };
-  const { table, nullCounts, nonFiniteCounts } = await factorTableOfBlocks(columns, timed(), options);
+  const { table, ...counts } = await factorTableOfBlocks(columns, timed(), options);
   const report: EvaluationReport = {
     planMs: startedAt - started,
-    kernelMs: evaluation?.kernelMs ?? 0,
     computeMs: computedAt - startedAt,
     tableMs: performance.now() - startedAt - waitedMs,
-    nodeCount: evaluation?.plan.nodes.length ?? 0,
-    prunedTaskCount: wanted.prunedTaskCount,
-    blockRows: evaluation?.plan.blockRows ?? 0,
-    arenaCount: evaluation?.arenas.length ?? 0,
-    arenaBytes: evaluation?.arenaBytes ?? 0,
-    stateBytes: evaluation?.stateBytes ?? 0,
-    unwantedFactors: wanted.factors.filter(({ output }) => output === null).map(({ name }) => name),
-    nullCounts,
-    nonFiniteCounts,
+    ...reportOf(stream, counts),
   };
   return { table, report };
 }

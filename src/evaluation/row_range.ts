@@ -13,23 +13,23 @@ interface TimesWanted {
   readonly to?: string | Date;
 }
 
-/**
- * The rows with times from `from` to `to`, both inclusive.
- *
- * @throws UsageError E541 for a time that does not fit the column's type; DataError E344 if no row is left.
- */
+/** The rows with times from `from` to `to`, both inclusive; none where no row is left. @throws UsageError E541. */
 export async function rowRange(time: TimeColumn, options: TimesWanted): Promise<RowRange> {
-  const { values, type } = time;
-  const { first, end } = await rowsWithin(time, options);
-  if (first < end || values.length === 0) return { first, end };
-  throw noRowsInRange(formatTime(values[0] as bigint, type), formatTime(values.at(-1) as bigint, type));
+  const range = await rowsWithin(time, options);
+  return range.first < range.end ? range : { first: 0, end: 0 };
 }
 
-/** The same, where no row may be left: the range is then empty and stands where its times would. @throws UsageError E541. */
+/** The same; where no row is left, the range stands where its times would. @throws UsageError E541 for a time that does not fit. */
 export async function rowsWithin({ values, type }: TimeColumn, { from, to }: TimesWanted): Promise<RowRange> {
   const first = from === undefined ? 0 : countBefore(values, await timeOf(from, type, "from"));
   const end = to === undefined ? values.length : countBefore(values, (await timeOf(to, type, "to")) + 1n);
   return { first, end };
+}
+
+/** For what compares rows: none would agree with everything. @throws DataError E344 for no row of several. */
+export function expectRows({ values, type }: TimeColumn, { first, end }: RowRange): void {
+  if (first < end || values.length === 0) return;
+  throw noRowsInRange(formatTime(values[0]!, type), formatTime(values.at(-1)!, type));
 }
 
 /** A time as a value of the time column. @param name what it is called in messages @throws UsageError E541. */

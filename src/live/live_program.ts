@@ -64,7 +64,7 @@ export class LiveProgram {
 
   /**
    * @param signal ends waiting for room
-   * @throws UsageError, DataError, ResourceError as `Engine.open`.
+   * @throws UsageError, DataError, ResourceError as `Engine.openSession`.
    */
   static async open(
     parts: SessionParts,
@@ -116,7 +116,7 @@ export class LiveProgram {
   /**
    * Adopts the params of a program with the same graph and keeps all state; false if the graph differs.
    *
-   * @throws UsageError E506, E528, E555 as `Engine.open`.
+   * @throws UsageError E506, E528, E555 as `Engine.openSession`.
    */
   adopt(parts: SessionParts, program: Program, opening: GivenParams): boolean {
     const registry = builtInRegistry.with(program.operators);

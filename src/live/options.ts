@@ -164,7 +164,7 @@ export function retentionFor(
 
 /** The options, if they make sense. @throws UsageError E506, E522, E527, E528. */
 export function checkedOpenOptions(given: OpenOptions): OpenOptions {
-  const options = checkedAt("open", given, OWN_OPEN_OPTIONS);
+  const options = checkedAt("openSession", given, OWN_OPEN_OPTIONS);
   if (options.warmup !== undefined) checkPanel(options.warmup);
   return options;
 }

@@ -16,7 +16,7 @@ export const DOORS = {
   whyRows: ["call"],
   nulls: ["call"],
   diff: ["call"],
-  open: ["call"],
+  openSession: ["call"],
   "a cluster's evaluate": ["call"],
   "factorloom eval": ["source", "program", "call", "engine"],
   "factorloom cluster eval": ["source", "program", "call", "engine"],

@@ -110,7 +110,7 @@ const CALL: Rows<EvaluateOptions> = {
     help: "table with a time column and params: replays history with them",
     refused: {
       evaluateMany: inEachCall("paramsByTime"),
-      open: inSession("paramsByTime", "give each push the params of its time"),
+      openSession: inSession("paramsByTime", "give each push the params of its time"),
     },
   },
   select: {
@@ -125,21 +125,21 @@ const CALL: Rows<EvaluateOptions> = {
     flag: "--from <time>",
     yaml: "from",
     help: "first time of the output; the history before it still counts",
-    refused: { why: cellHasTime, open: inSession("from", "its output begins with the first push") },
+    refused: { why: cellHasTime, openSession: inSession("from", "its output begins with the first push") },
   },
   to: {
     written: "text",
     flag: "--to <time>",
     yaml: "to",
     help: "last time of the output",
-    refused: { why: cellHasTime, open: inSession("to", "its output ends with the last push") },
+    refused: { why: cellHasTime, openSession: inSession("to", "its output ends with the last push") },
   },
   restarts: {
     written: "restarts",
     flag: "--restarts <times>",
     yaml: "restarts",
     help: "windows restart at these times, or at sessions: 09:30-16:00@Europe/Paris",
-    refused: { open: inSession("restarts", "open another session at each restart") },
+    refused: { openSession: inSession("restarts", "open another session at each restart") },
   },
   keepInfinite: {
     written: "switch",
@@ -165,7 +165,7 @@ const CALL: Rows<EvaluateOptions> = {
     yaml: "block_rows",
     help: "times that are computed together (default: what suits memory)",
     refused: {
-      open: inSession("blockRows", "leave it out: its blocks are single rows"),
+      openSession: inSession("blockRows", "leave it out: its blocks are single rows"),
       "factorloom verify": notVerified("--block-rows", "leave it out: it tries blocks of several sizes"),
     },
   },
@@ -187,7 +187,7 @@ const CALL: Rows<EvaluateOptions> = {
     flag: null,
     yaml: null,
     help: "tells what is done; at a command line a line on stderr, for jobs the log",
-    refused: { open: inSession("onProgress", "leave it out: each push is done when it resolves") },
+    refused: { openSession: inSession("onProgress", "leave it out: each push is done when it resolves") },
   },
 };
 

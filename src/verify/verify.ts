@@ -8,6 +8,7 @@ import { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
 import { isMemoryShort, memoryShort } from "../evaluation/memory/memory_need.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { type PreparedCall, prepareCall } from "../evaluation/prepared_call.ts";
+import { expectRows } from "../evaluation/row_range.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
 import { defaultMemoryLimit } from "../evaluation/start_host.ts";
 import { threadsOfMachine } from "../evaluation/threads_of_machine.ts";
@@ -77,6 +78,7 @@ export async function verify(
   const registry = builtInRegistry.with(program.operators);
   // Passes only remove tasks: without them the program reads every column that any run reads.
   const call = await prepareCall(registry, programWithout(COMPILER_PASS_NAMES), source, options);
+  expectRows(source.time, call.range);
   const namesOf = (isWanted: boolean) =>
     call.wanted.factors.filter(({ output }) => (output !== null) === isWanted).map(({ name }) => name);
   const wanted = new Set(namesOf(true));

@@ -157,13 +157,13 @@ async function expectSame(setting: Setting): Promise<string> {
   if ("error" in actual) throw actual.error;
   if (drawn.isDataset) {
     const path = join(place, "expected.parquet");
-    await writeTable(expected.value, path);
+    await writeTable(expected.value.table, path);
     const names = readdirSync(join(place, "dataset")).filter((name) => name.endsWith(".parquet"));
     const rows = names.length === 0 ? [] : await sortedRows(join(place, "dataset/*.parquet"));
     expect(rows).toEqual(await sortedRows(path));
     return "dataset";
   }
-  expect(differenceOf(actual.value!, expected.value)).toBe(null);
+  expect(differenceOf(actual.value!, expected.value.table)).toBe(null);
   return "table";
 }
 

@@ -2,6 +2,7 @@ import { execFile } from "node:child_process";
 import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { promisify } from "node:util";
+import type { Table } from "apache-arrow";
 import { afterAll, afterEach, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import type { ClusterProgress, ClusterReport, GroupProgress } from "../../src/cluster/bridge/bridge.ts";
@@ -39,8 +40,6 @@ const program = compile("a = rank(patient(close)) - ts_mean(rank(volume), 5)\nb 
 });
 const other = compile("c = ts_mean(patient(volume), 3) * 2", { operators: [patient], fields });
 
-type Table = Awaited<ReturnType<Engine["evaluate"]>>;
-
 describe.runIf(await hasDask())("what Dask does for a run", () => {
   const folder = fileFolder();
   let path: string;
@@ -55,7 +54,7 @@ describe.runIf(await hasDask())("what Dask does for a run", () => {
     await writeTable(await panelTable(syntheticPanel(SHAPE)), path);
     engine = await Engine.start({ threads: 1 });
     for (const each of [program, other])
-      expected.set(each, await engine.evaluate(each, await readPanel(path)));
+      expected.set(each, (await engine.evaluate(each, await readPanel(path))).table);
     dask = await startDask(2);
     cluster = await connect(dask);
   });

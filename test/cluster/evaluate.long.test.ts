@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import type { Table } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { Cluster, type ClusterPanel, openClusterPanel } from "../../src/cluster/client/cluster.ts";
@@ -32,8 +33,6 @@ c = cum_sum(volume) - k
 when session == "close" { d = ts_std_dev(close, 10) }
 e = group_neutralize(delta(close, 5), sector)
 f = rank(b) * a`;
-
-type Table = Awaited<ReturnType<Engine["evaluate"]>>;
 
 interface Case {
   readonly program: Program;
@@ -78,7 +77,7 @@ describe.runIf(await hasDask())("a cluster", () => {
   function expectedOf(name: string): Promise<Expected> {
     const make = async () => {
       const { program, options } = cases.get(name)!;
-      const table = await engine.evaluate(program, bars, options);
+      const { table } = await engine.evaluate(program, bars, options);
       const path = join(folder, `${name}.parquet`);
       await writeTable(table, path);
       return { table, panel: await readPanel(path) };
@@ -179,7 +178,7 @@ describe.runIf(await hasDask())("a cluster", () => {
       const program = compile("a = rank(close) + ts_mean(volume, 5)\nb = cum_sum(open - high)");
       const panel = { source: panelSource(large), path: null, options: {} };
       const table = await tableOf({ program, options: {} }, panel, true);
-      expect(differenceOf(table, await engine.evaluate(program, large))).toBe(null);
+      expect(differenceOf(table, (await engine.evaluate(program, large)).table)).toBe(null);
     });
 
     test("a range of the output, a selection, rows of slabs", async () => {
@@ -188,7 +187,7 @@ describe.runIf(await hasDask())("a cluster", () => {
       const panel = await inputs.Parquet();
       const table = await tableOf({ program, options: { ...options, slabRows: 50 } }, panel);
       expect(table.schema.names.length).toBe(4);
-      expect(differenceOf(table, await engine.evaluate(program, bars, options))).toBe(null);
+      expect(differenceOf(table, (await engine.evaluate(program, bars, options)).table)).toBe(null);
       await panel.source.close();
     });
   });
@@ -223,18 +222,24 @@ describe.runIf(await hasDask())("a cluster", () => {
       };
       const options = { slabRows: 100, [name]: fail };
       await expect(cluster.evaluate(published("alpha101"), bars, options)).rejects.toBe(error);
-      expect(differenceOf(await cluster.evaluate(simple, bars), await engine.evaluate(simple, bars))).toBe(
-        null,
-      );
+      expect(
+        differenceOf(
+          (await cluster.evaluate(simple, bars)).table,
+          (await engine.evaluate(simple, bars)).table,
+        ),
+      ).toBe(null);
     });
 
     test("whose table cannot be made gives up what it has brought", async () => {
       const program = compile("symbol = rank(close)");
       await expect(cluster.evaluate(program, bars)).rejects.toThrow("E314");
       await expect(cluster.stream(program, bars).next()).rejects.toThrow("E314");
-      expect(differenceOf(await cluster.evaluate(simple, bars), await engine.evaluate(simple, bars))).toBe(
-        null,
-      );
+      expect(
+        differenceOf(
+          (await cluster.evaluate(simple, bars)).table,
+          (await engine.evaluate(simple, bars)).table,
+        ),
+      ).toBe(null);
     });
   });
 });

@@ -104,7 +104,7 @@ test(`results up to a row are those of the bars up to it, seed ${random.seed}`, 
     const wholeFile = await written(panel, `whole${trial}`);
     const prefixFile = await written(prefixOf(panel, cut), `prefix${trial}`);
     const wholePanel = await readPanel(wholeFile.path, { series: wholeFile.series });
-    const whole = await engine.evaluate(program, wholePanel, { keepInfinite });
+    const { table: whole } = await engine.evaluate(program, wholePanel, { keepInfinite });
     for (const isBrought of [false, true]) {
       const prefix = await onTasks(program, prefixFile, isBrought);
       expect(prefix.numRows).toBeGreaterThan(0);

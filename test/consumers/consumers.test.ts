@@ -31,9 +31,9 @@ const spread = defineOperator({
 });
 const program = compile("ranked = rank(close)\\nwide = ts_spread(close, 2)", { operators: [spread] });
 const engine = await Engine.start({ threads: 1 });
-const table = await engine.evaluate(program, bars);
+const { table } = await engine.evaluate(program, bars);
 console.log(JSON.stringify([[...table.getChild("ranked")!], [...table.getChild("wide")!]]));
-const session = await engine.open(program, { warmup: bars });
+const session = await engine.openSession(program, { warmup: bars });
 const row = await session.push({ time: 19726, fields: { close: [14, 21] } });
 console.log(JSON.stringify([[...row.table.getChild("wide")!], row.tags]));
 await session.close();

@@ -290,7 +290,7 @@ describe("evaluation", () => {
       groups: [],
     });
     const evaluate = async (path: string) =>
-      tableToIPC(await engine.evaluate(program, await readPanel(path)));
+      tableToIPC((await engine.evaluate(program, await readPanel(path))).table);
     expect(Buffer.from(await evaluate(folder)).equals(await evaluate(file))).toBe(true);
   });
 });

@@ -27,7 +27,7 @@ afterAll(async () => await engine.close());
 /** The result of a program in a file. */
 async function resultFile(name: string, program: Program, panel: Panel, options: EvaluateOptions) {
   const path = scratchPath(name);
-  await writeTable(await engine.evaluate(program, panel, options), path);
+  await writeTable((await engine.evaluate(program, panel, options)).table, path);
   return path;
 }
 
@@ -213,7 +213,7 @@ describe("what cannot be compared is refused", () => {
     ["alpha1 = close", "alpha01 = close", {}, "by name: alpha1 of the first is not alpha01 of the second"],
     ["f = close", "f = close", { select: ["g"] }, "E506 no factor g to select\n  factors: f"],
     ["f = close", "f = close", { tolerance: Number.NaN }, "E528 a tolerance of NaN"],
-    ["f = close", "f = close", { from: "2025-01-01" }, "E344"],
+    ["f = close", "f = close", { from: "2025-01-01" }, "E386"],
     ["f = close", "f = open", {}, "E350 the panel has no field open"],
     ["f = close", "f = close", { tolerence: 3 } as DiffOptions, "E527 unknown option tolerence of diff"],
   ])("%s and %s with %o: %s", async (a, b, options, message) => {

@@ -1,3 +1,4 @@
+import type { Table } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import type { EngineHost } from "../../src/evaluation/evaluation.ts";
@@ -16,7 +17,6 @@ const good = compile("a = ts_rank(correlation(rank(close), rank(volume), 9), 12)
   fields,
 });
 
-type Table = Awaited<ReturnType<Engine["evaluate"]>>;
 const valuesOf = (table: Table) => ["a", "b"].map((name) => [...table.getChild(name)!]);
 
 let engine: Engine;
@@ -26,7 +26,7 @@ beforeAll(async () => {
   const host = await startHost({ threads: 2, memoryLimitBytes: 2 ** 30, heapMebibytesMax: 64 });
   const OfHost = Engine as unknown as new (host: EngineHost, costs: ChosenCosts) => Engine;
   engine = new OfHost(host, await chooseCosts("default"));
-  expected = valuesOf(await engine.evaluate(good, panel));
+  expected = valuesOf((await engine.evaluate(good, panel)).table);
 });
 afterAll(() => engine.close());
 
@@ -36,10 +36,10 @@ async function failing(text: string, operators: readonly Operator[]): Promise<Er
     () => new Error("it has not failed"),
     (error: Error) => error,
   );
-  const beside = valuesOf(await engine.evaluate(good, panel));
+  const beside = valuesOf((await engine.evaluate(good, panel)).table);
   expect(beside).toEqual(expected);
   const error = await call;
-  expect(valuesOf(await engine.evaluate(good, panel))).toEqual(expected);
+  expect(valuesOf((await engine.evaluate(good, panel)).table)).toEqual(expected);
   expect(engine.memory.managedBytes).toBe(0);
   return error;
 }
@@ -83,7 +83,7 @@ test("a plan whose loading ends its threads is E402 by its operator, and the eng
   expect(error.message).toMatch(
     /^E402 the operator exits_on_threads ended its thread twice while it was loaded/,
   );
-  const session = engine.open(
+  const session = engine.openSession(
     compile("y = exits_on_threads(close)", { fields, operators: [exitsOnThreads] }),
     { warmup: panel },
   );

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import type { Table } from "apache-arrow";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
@@ -49,8 +50,6 @@ const others = [
 /** How often what depends on the moment is tried. */
 const TIMES = trials(1, 10);
 
-type Table = Awaited<ReturnType<Engine["evaluate"]>>;
-
 /** The values of all factors; what is below a null means nothing. */
 function digestOf(table: Table): string {
   const hash = createHash("sha256");
@@ -69,14 +68,17 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 const alone = async (...call: readonly [Program, Panel, EvaluateOptions?]) =>
-  digestOf(await engine.evaluate(...call));
+  digestOf((await engine.evaluate(...call)).table);
 
 describe("two calls at a time", () => {
   test("give what they give alone, again and again", async () => {
     const expected = [await alone(first, wide), await alone(second, wide)];
     for (let time = 0; time < TIMES; time++) {
       const calls = [first, second].map((one) => engine.evaluate(one, wide));
-      expect((await Promise.all(calls)).map(digestOf), `time ${time}`).toEqual(expected);
+      expect(
+        (await Promise.all(calls)).map(({ table }) => digestOf(table)),
+        `time ${time}`,
+      ).toEqual(expected);
     }
   });
 
@@ -89,7 +91,7 @@ describe("two calls at a time", () => {
     for (const [one, onePanel, other, otherPanel] of pairs) {
       const expected = [await alone(one, onePanel), await alone(other, otherPanel)];
       const calls = [engine.evaluate(one, onePanel), engine.evaluate(other, otherPanel)];
-      expect((await Promise.all(calls)).map(digestOf)).toEqual(expected);
+      expect((await Promise.all(calls)).map(({ table }) => digestOf(table))).toEqual(expected);
     }
   });
 });
@@ -206,7 +208,7 @@ describe("many calls at a time", () => {
     const running = calls.map(async ([one, panel], index) => {
       const controller = new AbortController();
       const onProgress = () => controller.abort(new Error("enough"));
-      const table = await engine.evaluate(
+      const { table } = await engine.evaluate(
         one,
         panel,
         isAborted(index) ? { signal: controller.signal, onProgress, blockRows: 8 } : {},
@@ -229,7 +231,7 @@ describe("many calls at a time", () => {
     for (let moment = 0; moment < 60; moment++) {
       const controller = new AbortController();
       const running = engine.evaluate(first, small, { signal: controller.signal }).then(
-        (table) => {
+        ({ table }) => {
           expect(digestOf(table), `aborted after ${moment} turns`).toBe(expected);
           return "done" as const;
         },
@@ -252,8 +254,8 @@ describe("many calls at a time", () => {
       if (++batchCount === 2) break;
     }
     const beside = engine.evaluate(others[1]!, small);
-    expect(digestOf(await running)).toBe(expected);
-    expect(digestOf(await beside)).toBe(await alone(others[1]!, small));
+    expect(digestOf((await running).table)).toBe(expected);
+    expect(digestOf((await beside).table)).toBe(await alone(others[1]!, small));
     expect(engine.memory.managedBytes).toBe(0);
   });
 });

@@ -14,7 +14,7 @@ const names = builtInRegistry.operators.map(({ name }) => name);
 /** Values by factor, as the engine gives them with these costs. */
 async function evaluate(costs: CostChoice, threads: number, blockRows = 64) {
   await using engine = await Engine.start({ threads, costs });
-  const table = await engine.evaluate(program, panel, { select, blockRows });
+  const { table } = await engine.evaluate(program, panel, { select, blockRows });
   return Object.fromEntries(select.map((name) => [name, [...(table.getChild(name) ?? [])]]));
 }
 

@@ -41,7 +41,7 @@ const bars = panelOf({
 
 async function evaluate(text: string, options: EvaluateOptions = {}, panel: Panel = bars) {
   const program = compile(text, { fields: [...panel.fields.keys()], groups: [...panel.groups.keys()] });
-  const table = await engine.evaluate(program, panel, options);
+  const { table } = await engine.evaluate(program, panel, options);
   return Object.fromEntries(
     table.schema.names.map((name) => [name, [...(table.getChild(String(name)) ?? [])]]),
   );
@@ -113,7 +113,7 @@ describe("evaluation", () => {
     await expect(engine.evaluate(program, bars, wrong)).rejects.toThrow(
       `E527 ${message} evaluate\n  did you mean from?`,
     );
-    await expect(engine.evaluateWithReport(program, bars, wrong)).rejects.toThrow(`E527 ${message} evaluate`);
+    await expect(engine.evaluate(program, bars, wrong)).rejects.toThrow(`E527 ${message} evaluate`);
     await expect(engine.stream(program, bars, wrong).next()).rejects.toThrow(`E527 ${message} stream`);
     await expect(engine.openStream(program, panelSource(bars), wrong)).rejects.toThrow(
       `E527 ${message} stream`,
@@ -175,7 +175,7 @@ describe("conditions and params", () => {
     [{ session: "close", minute: 10 }, []],
   ])("params %j leave out %j", async (params, unwanted) => {
     const program = compile(text, { fields: ["close"], groups: [] });
-    const { table, report } = await engine.evaluateWithReport(program, bars, { params });
+    const { table, report } = await engine.evaluate(program, bars, { params });
     expect(report.unwantedFactors).toEqual(unwanted);
     for (const name of ["always", "closing", "five", "late"]) {
       const isNull = [...(table.getChild(name) ?? [])].every((cell) => cell === null);
@@ -187,7 +187,7 @@ describe("conditions and params", () => {
     const program = compile("param p = 0\na = close\nwhen p == 1 { b = rank(open) }", {
       fields: ["close", "open"],
     });
-    const { report } = await engine.evaluateWithReport(program, bars);
+    const { report } = await engine.evaluate(program, bars);
     expect(report.prunedTaskCount).toBe(1);
     await expect(engine.evaluate(program, bars, { params: { p: 1 } })).rejects.toThrow(DataError);
   });
@@ -204,7 +204,7 @@ describe("conditions and params", () => {
 describe("calls", () => {
   test("select keeps the named factors and computes nothing else", async () => {
     const program = compile("a = close\nb = rank(close)\nc = ts_mean(b, 2)", { fields: ["close"] });
-    const { table, report } = await engine.evaluateWithReport(program, bars, { select: ["b"] });
+    const { table, report } = await engine.evaluate(program, bars, { select: ["b"] });
     expect(table.schema.names).toEqual(["date", "symbol", "b"]);
     expect(report.prunedTaskCount).toBe(1);
     await expect(engine.evaluate(program, bars, { select: ["bb"] })).rejects.toThrow("did you mean b?");
@@ -253,7 +253,7 @@ describe("calls", () => {
         ["share_subexpressions"],
         ["canonical_order", "share_subexpressions"],
       ]) {
-        const table = await other.evaluate(
+        const { table } = await other.evaluate(
           compile(text, { fields: ["close", "volume"], disabledPasses }),
           bars,
         );

@@ -36,7 +36,7 @@ test("a part that hangs is reported once, with its operator; others and short on
   });
   await engine.evaluate(program, filled(1, 2, 3));
   expect(reports).toEqual([]);
-  const table = await engine.evaluate(program, filled(1, 9, 3));
+  const { table } = await engine.evaluate(program, filled(1, 9, 3));
   expect([...table.getChild("y")!]).toEqual([2, 10, 4]);
   expect(reports).toHaveLength(1);
   const [report] = reports;
@@ -52,11 +52,11 @@ test("a part that never ends loses its threads, if they are to be replaced, and 
   const other = compile("z = x * 2", { fields: ["x"] });
   const hanging = engine.evaluate(program, filled(1, 9));
   hanging.catch(() => {}); // it is awaited later
-  const table = await engine.evaluate(other, filled(1, 9));
+  const { table } = await engine.evaluate(other, filled(1, 9));
   expect([...table.getChild("z")!]).toEqual([2, 18]);
   await expect(hanging).rejects.toMatchObject({ code: "E402" });
   expect(onHang).toHaveBeenCalledTimes(2);
-  expect([...(await engine.evaluate(program, filled(1, 8))).getChild("y")!]).toEqual([1, 8]);
+  expect([...(await engine.evaluate(program, filled(1, 8))).table.getChild("y")!]).toEqual([1, 8]);
 });
 
 test("by default the process is warned", async () => {

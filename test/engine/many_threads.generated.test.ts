@@ -25,8 +25,8 @@ async function valuesWith(threads: number, queueMs?: number) {
   const queue = queueMs === undefined ? {} : { queueMs };
   const memory = { memoryLimit: "2GiB", memoryThresholds: MANAGED_ONLY };
   await using engine = await Engine.start({ threads, ...memory, costs: "default", ...queue });
-  const table = await engine.evaluate(program, panel);
-  const session = await engine.open(program, { warmup: panel });
+  const { table } = await engine.evaluate(program, panel);
+  const session = await engine.openSession(program, { warmup: panel });
   const bar = (row: number) =>
     [...panel.fields].map(([name, values]) => {
       return [name, values.slice(row * lanes, (row + 1) * lanes)] as const;

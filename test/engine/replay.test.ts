@@ -35,7 +35,7 @@ async function evaluate(text: string, options: EvaluateOptions = {}, universe?: 
     groups: [],
     ...(universe ? { universe } : {}),
   });
-  const table = await engine.evaluate(program, panel, options);
+  const { table } = await engine.evaluate(program, panel, options);
   return Object.fromEntries(
     table.schema.names.map((name) => [name, [...(table.getChild(String(name)) ?? [])]]),
   );

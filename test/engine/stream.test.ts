@@ -47,7 +47,7 @@ async function streamed(options: EvaluateOptions, panel: Panel = bars): Promise<
 }
 
 async function evaluated(options: EvaluateOptions, panel = bars): Promise<Row[]> {
-  return (await engine.evaluate(program, panel, options)).toArray().map((row) => row?.toJSON() as Row);
+  return (await engine.evaluate(program, panel, options)).table.toArray().map((row) => row?.toJSON() as Row);
 }
 
 describe("a stream", () => {
@@ -123,7 +123,7 @@ describe("a stream", () => {
     const rowCount = 3000;
     const long = panelOf({ x: Array.from({ length: rowCount }, (_, row) => new Array(40).fill(row)) });
     const one = compile("y = ts_sum(x, 2)", { fields: ["x"] });
-    const { batches } = await engine.evaluate(one, long);
+    const { batches } = (await engine.evaluate(one, long)).table;
     const streamedBatches = await Array.fromAsync(engine.stream(one, long, { blockRows: 100 }));
     expect(batches.length).toBeGreaterThan(1);
     expect(streamedBatches.map(({ numRows }) => numRows)).toEqual(batches.map(({ numRows }) => numRows));
@@ -132,9 +132,27 @@ describe("a stream", () => {
     });
   });
 
+  test("of a range without rows is empty and has the columns, as the table of evaluate", async () => {
+    const empty = { from: "1980-01-01" };
+    const batches = await Array.fromAsync(engine.stream(program, bars, empty));
+    const { table, report } = await engine.evaluate(program, bars, empty);
+    expect(batches.map(({ numRows }) => numRows)).toEqual([0]);
+    expect(table.numRows).toBe(0);
+    expect(table.schema.names).toEqual(batches[0]!.schema.names);
+    expect(Object.values(report.nullCounts)).toEqual(program.factors.map(() => 0));
+  });
+
+  test("has a report of what is done so far", async () => {
+    const stream = engine.stream(program, bars);
+    expect(stream.report).toBe(null);
+    for await (const _ of stream);
+    const { report } = await engine.evaluate(program, bars);
+    const { planMs: _, computeMs: __, tableMs: ___, kernelMs: ____, ...facts } = report;
+    expect(stream.report).toMatchObject(facts);
+  });
+
   test("refuses what evaluate refuses", async () => {
     await expect(streamed({ select: ["man"] })).rejects.toThrow("did you mean mean?");
-    await expect(streamed({ from: "1980-01-01" })).rejects.toThrow("E344");
     await expect(streamed({}, { ...bars, fields: new Map() })).rejects.toThrow("E350");
     await expect(streamed({ params: { q: 1 } })).rejects.toThrow("E506 unknown param q");
     for (const blockRows of [0, 1.5, 1e9]) await expect(streamed({ blockRows })).rejects.toThrow("E528");
@@ -210,18 +228,18 @@ describe("memory", () => {
   });
 
   test("short of memory blocks become smaller before a call is refused", async () => {
-    const { report } = await engine.evaluateWithReport(program, bars);
+    const { report } = await engine.evaluate(program, bars);
     expect(report.blockRows).toBe(ROWS);
     const wide = panelOf({ close: Array.from({ length: 64 }, (_, row) => new Array(1000).fill(row)) });
     const one = compile("a = rank(close)\nb = rank(close * 2)", { fields: ["close"] });
-    const ample = await engine.evaluateWithReport(one, wide);
+    const ample = await engine.evaluate(one, wide);
     expect(ample.report.blockRows).toBe(64);
     await using tight = await Engine.start({
       threads: 1,
       memoryLimit: "3.4MiB",
       memoryThresholds: MANAGED_ONLY,
     });
-    const { table, report: tightReport } = await tight.evaluateWithReport(one, wide);
+    const { table, report: tightReport } = await tight.evaluate(one, wide);
     expect(tightReport.blockRows).toBeLessThan(64);
     expect(table.getChild("b")?.toArray()).toEqual(ample.table.getChild("b")?.toArray());
     await expect(tight.evaluate(one, wide, { blockRows: 64 })).rejects.toThrow("E401");

@@ -14,7 +14,7 @@ const program = compile("a = rank(ts_mean(close, 2) - close)\nb = ts_max(close, 
 
 async function evaluate(trace?: TraceSink) {
   await using engine = await Engine.start({ threads: 2, trace });
-  const table = await engine.evaluate(program, bars, { blockRows: 2 });
+  const { table } = await engine.evaluate(program, bars, { blockRows: 2 });
   return table.toArray().map((row) => JSON.stringify(row));
 }
 
@@ -42,7 +42,7 @@ test("what the sink throws is thrown where the engine is closed, after the resul
       throw new Error("no space left");
     },
   });
-  const table = await engine.evaluate(program, bars);
+  const { table } = await engine.evaluate(program, bars);
   expect(table.numRows).toBe(12);
   await expect(engine.close()).rejects.toThrow("no space left");
 });

@@ -17,7 +17,7 @@ afterAll(() => engine.close());
 const panel = panelOf({ x: [[1], [4], [2], [7]] });
 
 async function evaluate(text: string, operators: readonly Operator[]) {
-  const table = await engine.evaluate(compile(text, { fields: ["x"], operators }), panel);
+  const { table } = await engine.evaluate(compile(text, { fields: ["x"], operators }), panel);
   return [...(table.getChild("y") ?? [])];
 }
 
@@ -95,7 +95,7 @@ describe("operators passed to compile", () => {
         [3e-200, 3],
       ],
     });
-    const table = await engine.evaluate(program, tiny);
+    const { table } = await engine.evaluate(program, tiny);
     expect([...table.getChild("y")!]).toEqual([null, null, null, null, 2e-200, 2]);
   });
 
@@ -116,7 +116,7 @@ describe("operators passed to compile", () => {
     const program = compile("y = ts_spread(x, 2)", { fields: ["x"], operators: [spread] });
     const [byCode, byReference] = await Promise.all(
       (["compiled", "reference"] as const).map(async (kernel) => {
-        const table = await engine.evaluate(program, awkward, { kernel });
+        const { table } = await engine.evaluate(program, awkward, { kernel });
         return [...table.getChild("y")!];
       }),
     );
@@ -142,7 +142,7 @@ describe("operators passed to compile", () => {
       "own = own_power(x, x + 0.5)\nbuilt_in = (x + 0.5) ^ (x / 3)",
       "built_in = (x + 0.5) ^ (x / 3)\nown = own_power(x, x + 0.5)",
     ]) {
-      const table = await engine.evaluate(compile(text, both), panel);
+      const { table } = await engine.evaluate(compile(text, both), panel);
       expect([...table.getChild("own")!], text).toEqual(own);
       expect([...table.getChild("built_in")!], text).toEqual(builtIn);
     }

@@ -35,11 +35,11 @@ let table: Table;
 let writer: ResultWriter;
 beforeAll(async () => {
   engine = await Engine.start({ threads: 1 });
-  grouped = await engine.open(compile("a = group_mean(close, sector)"), { symbols: ["A", "B"] });
-  session = await engine.open(program, { symbols: ["A", "B"] });
+  grouped = await engine.openSession(compile("a = group_mean(close, sector)"), { symbols: ["A", "B"] });
+  session = await engine.openSession(program, { symbols: ["A", "B"] });
   await session.push({ time: 1, fields: { close: [1, 2] } });
   const bars = join(fileFolder(), "bars.arrow");
-  table = await engine.evaluate(program, panel);
+  table = (await engine.evaluate(program, panel)).table;
   await writeTable(table, bars);
   source = await openPanelSource(bars, { rename: { close: "a" } });
   writer = await openResultWriter(join(fileFolder(), "result.csv"));
@@ -77,7 +77,7 @@ const KINDS: Readonly<Record<string, readonly [remedy: string, ...taken: string[
     "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives",
     "a Buffer",
   ],
-  "an Arrow table": ["a table is what await engine.evaluate(program, panel) gives"],
+  "an Arrow table": ["a table is what (await engine.evaluate(program, panel)).table is"],
   "a record batch": ["give the batches of engine.stream(program, source)"],
   "the definition of an operator": ["docs/user_operators.md says what it needs", "an object", "a URL"],
 };
@@ -104,7 +104,7 @@ const calls: readonly [callee: string, what: string, call: (value: never) => unk
   ["diff", "a program", (one) => engine.diff(one, program, panel)],
   ["diff", "a program", (one) => engine.diff(program, one, panel)],
   ["diff", "a panel or a source", (one) => engine.diff(program, program, one)],
-  ["open", "a program", (one) => engine.open(one, { symbols: ["A"] })],
+  ["openSession", "a program", (one) => engine.openSession(one, { symbols: ["A"] })],
   ["a session", "a checkpoint", (one) => session.restore(one)],
   ["update", "a program", (one) => session.update(one)],
   ["a session", "a bar", (one) => session.push(one)],
@@ -233,8 +233,8 @@ test("a panel that does not fit together is refused wherever panels are taken", 
   const broken = { ...panel, present: new Uint8Array(1) };
   const message = "E522 the panel does not fit together: present has length 1";
   await expect(engine.evaluate(program, broken)).rejects.toThrow(message);
-  await expect(engine.open(program, { warmup: broken })).rejects.toThrow(message);
-  await using session = await engine.open(program, { warmup: panel });
+  await expect(engine.openSession(program, { warmup: broken })).rejects.toThrow(message);
+  await using session = await engine.openSession(program, { warmup: panel });
   await expect(session.push(broken)).rejects.toThrow(message);
   const nameless = { ...panel, time: { ...panel.time, name: wrong(undefined) } };
   await expect(engine.evaluate(program, nameless)).rejects.toThrow("time.name is not the name of a column");
@@ -254,11 +254,11 @@ test("params have values of their kinds, also those without a default", async ()
 
 test("a checkpoint goes on with times of the same type only", async () => {
   const time = { name: "day", type: { kind: "date" } } as const;
-  await using session = await engine.open(program, { symbols: ["A"], time });
+  await using session = await engine.openSession(program, { symbols: ["A"], time });
   const checkpoint = await session.checkpoint();
   const refused = "E352 the checkpoint belongs to another session: its times are each a date (YYYY-MM-DD)";
   const other = { name: "day", type: { kind: "integer", bits: 64 } } as const;
-  await expect(engine.open(program, { checkpoint, time: other })).rejects.toThrow(refused);
-  await using again = await engine.open(program, { checkpoint, time: { ...time, name: "date" } });
+  await expect(engine.openSession(program, { checkpoint, time: other })).rejects.toThrow(refused);
+  await using again = await engine.openSession(program, { checkpoint, time: { ...time, name: "date" } });
   expect(again.symbols).toEqual(["A"]);
 });

@@ -12,7 +12,6 @@ import { BLOCK_REQUEST } from "../../src/data/panel/panel_source.ts";
 import { PANEL_SOURCE_OPTIONS } from "../../src/data/source/source_options.ts";
 import { OWN_DIFF_OPTIONS } from "../../src/difference/program_difference.ts";
 import { DIFF_RESULTS_OPTIONS } from "../../src/difference/result_difference.ts";
-import { ENGINE_OPTIONS } from "../../src/engine.ts";
 import { CALL_OPTIONS } from "../../src/evaluation/many/many_calls.ts";
 import { THRESHOLD_OPTIONS } from "../../src/evaluation/memory/thresholds.ts";
 import { HANG_OPTIONS } from "../../src/execution/watch/hang_watch.ts";
@@ -28,6 +27,7 @@ import {
 import { OWN_OPEN_OPTIONS, PUSH_OPTIONS } from "../../src/live/options.ts";
 import { UPDATE_OPTIONS } from "../../src/live/session/update.ts";
 import type { Door } from "../../src/options/doors.ts";
+import { ENGINE_OPTIONS } from "../../src/options/engine_options.ts";
 import { optionsAt } from "../../src/options/option_table.ts";
 import { OWN_WHY_OPTIONS, OWN_WHY_ROWS_OPTIONS } from "../../src/reasons/why.ts";
 import type { ArgumentKind } from "../../src/text/argument_kinds.ts";
@@ -45,7 +45,7 @@ let engine: Engine;
 let session: LiveSession;
 beforeAll(async () => {
   engine = await Engine.start({ threads: 1 });
-  session = await engine.open(program, { symbols: ["A", "B"], revisable: true });
+  session = await engine.openSession(program, { symbols: ["A", "B"], revisable: true });
   await session.push(bar);
 });
 afterAll(() => engine.close());
@@ -92,9 +92,9 @@ const CALLS: Readonly<Record<string, readonly [Kinds, (options: object) => unkno
     at("whyRows", OWN_WHY_ROWS_OPTIONS),
     (options) => engine.whyRows(program, panel, { ...factor, ...options }),
   ],
-  open: [
-    at("open", OWN_OPEN_OPTIONS),
-    async (options) => await (await engine.open(program, { symbols: ["A"], ...options })).close(),
+  openSession: [
+    at("openSession", OWN_OPEN_OPTIONS),
+    async (options) => await (await engine.openSession(program, { symbols: ["A"], ...options })).close(),
     { symbols: ["A"] },
   ],
   push: [PUSH_OPTIONS, (options) => session.push({ ...bar, time: session.lastTime! + 1n }, options)],
@@ -165,7 +165,7 @@ const WORDS: Readonly<Record<string, readonly [says: string | readonly string[],
   priority: [PRIORITY, 0, -1],
   kernel: [KERNEL],
   tolerance: [TOLERANCE, 0, 1.5],
-  "open.time": ["E528 time.name is *\n  give the name of a column", null],
+  "openSession.time": ["E528 time.name is *\n  give the name of a column", null],
   priorities: [
     ["E528 the option priorities takes an object, got &", "E528 the priority of zzz is"],
     null,
@@ -237,7 +237,9 @@ const options = Object.entries(CALLS).flatMap(([callee, [kinds, call]]) =>
 );
 const isOwn = ({ refuse, takesNull }: ArgumentKind) => refuse !== undefined || takesNull === true;
 const hasWords = ({ callee, option, kind }: (typeof options)[number]) =>
-  isOwn(kind) || /priorities|memoryLimitBytes|restarts/.test(option) || `${callee}.${option}` === "open.time";
+  isOwn(kind) ||
+  /priorities|memoryLimitBytes|restarts/.test(option) ||
+  `${callee}.${option}` === "openSession.time";
 const ofAKind = options.flatMap((one) => (hasWords(one) ? [] : [{ ...one, ...one.kind }]));
 const withWords = options.filter(hasWords);
 
@@ -265,7 +267,7 @@ test.each(withWords)("$callee has words of its own for $option", async ({ callee
 });
 
 const TAKEN_WHOLE = Object.keys(CALLS).filter(
-  (name) => !/^(why|whyRows|open|blocks|Cluster.connect)$/.test(name),
+  (name) => !/^(why|whyRows|openSession|blocks|Cluster.connect)$/.test(name),
 );
 
 test.each(TAKEN_WHOLE)("%s takes an object of options, and nothing else", async (callee) => {

@@ -1,3 +1,4 @@
+import type { Table } from "apache-arrow";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { DIALECTS } from "../../grammar/dialects.ts";
@@ -29,8 +30,6 @@ const LANES = 9;
 const FORMULAS = trials(12, 200);
 const CUTS = trials(2, 20);
 const random = new Seeded();
-
-type Table = Awaited<ReturnType<Engine["evaluate"]>>;
 
 let engine: Engine;
 beforeAll(async () => {
@@ -131,7 +130,7 @@ async function live(program: Program, panel: Panel): Promise<Table> {
   const middle = Math.floor(panel.rowCount / 2);
   const lanes = panel.symbols.map((_, lane) => lane);
   const groups = { h: labelsOf(panel) };
-  await using session = await engine.open(program, {
+  await using session = await engine.openSession(program, {
     warmup: pick(panel, 0, middle, lanes),
     symbols: panel.symbols,
     groups,
@@ -192,10 +191,10 @@ describe(`results up to a row do not depend on what comes behind it, seed ${rand
     expect(formulas).toHaveLength(4 * operators.length);
     const program = programOf(formulas);
     const panel = panelWithGaps(random, ROWS, LANES);
-    const whole = await engine.evaluate(program, panel, { keepInfinite });
+    const { table: whole } = await engine.evaluate(program, panel, { keepInfinite });
     let compared = 0;
     for (const cut of cutRows(CUTS)) {
-      const prefix = await engine.evaluate(program, prefixOf(panel, cut), { keepInfinite });
+      const { table: prefix } = await engine.evaluate(program, prefixOf(panel, cut), { keepInfinite });
       compared += expectPrefix(prefix, whole, formulas, `up to row ${cut}`);
     }
     expect(compared).toBeGreaterThanOrEqual(CUTS * formulas.length);
@@ -208,10 +207,10 @@ describe(`results up to a row do not depend on what comes behind it, seed ${rand
     const formulas = formulasOf(dialect, FORMULAS).flatMap((formula) => [formula, `demean(${formula})`]);
     const program = programOf(formulas, dialect);
     const panel = panelWithGaps(random, ROWS, LANES);
-    const whole = await engine.evaluate(program, panel, { keepInfinite });
+    const { table: whole } = await engine.evaluate(program, panel, { keepInfinite });
     let compared = 0;
     for (const cut of cutRows(CUTS)) {
-      const prefix = await engine.evaluate(program, prefixOf(panel, cut), { keepInfinite });
+      const { table: prefix } = await engine.evaluate(program, prefixOf(panel, cut), { keepInfinite });
       compared += expectPrefix(prefix, whole, formulas, `${dialect} up to row ${cut}`);
     }
     expect(compared).toBeGreaterThanOrEqual(CUTS * FORMULAS);
@@ -230,7 +229,7 @@ describe(`results up to a row do not depend on what comes behind it, seed ${rand
       const within = UNIVERSES[random.below(UNIVERSES.length)];
       const program = programOf(formulas, "native", within);
       const panel = panelWithGaps(random, ROWS, LANES);
-      const whole = await engine.evaluate(program, panel, { keepInfinite });
+      const { table: whole } = await engine.evaluate(program, panel, { keepInfinite });
       const cut = 2 + random.below(ROWS - 1);
       const prefix = prefixOf(panel, cut);
       const what = `trial ${trial} up to row ${cut}, within ${within}`;
@@ -249,7 +248,7 @@ describe(`results up to a row do not depend on what comes behind it, seed ${rand
         fields: new Map([...panel.fields].map(([name, values]) => [name, ownCells(panel, values)])),
       };
       const ofJob = await byJob(program, prefixOf(own, cut));
-      const wholeJob = await engine.evaluate(program, own, { keepInfinite });
+      const { table: wholeJob } = await engine.evaluate(program, own, { keepInfinite });
       compared = expectPrefix(ofJob, wholeJob, formulas, `job, ${what}`);
       expect(compared).toBeGreaterThan(0);
     }

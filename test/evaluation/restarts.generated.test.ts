@@ -1,3 +1,4 @@
+import type { Table } from "apache-arrow";
 import fc from "fast-check";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { compile, type Program } from "../../src/compile.ts";
@@ -116,25 +117,25 @@ test(`values, nulls, their reasons and differences are those of each stretch by 
     const names = program.factors.map(({ name }) => name);
     const bounds = [0, ...starts, ROWS];
     const stretches = bounds.slice(0, -1).map((first, i) => pick(panel, first, bounds[i + 1]!, lanes));
-    const columnsOf = (tables: readonly Awaited<ReturnType<Engine["evaluate"]>>[]) =>
+    const columnsOf = (tables: readonly { readonly table: Table }[]) =>
       names.map((name) =>
-        bitsOf(tables.flatMap((table) => [...(table.getChild(name)!.toArray() as Float64Array)])),
+        bitsOf(tables.flatMap(({ table }) => [...(table.getChild(name)!.toArray() as Float64Array)])),
       );
     const wanted = columnsOf(
       await Promise.all(stretches.map((one) => engine.evaluate(program, one, { keepInfinite }))),
     );
     const options = { restarts, keepInfinite, blockRows: 1 + random.below(12) };
-    const table = await engine.evaluate(program, panel, options);
+    const { table } = await engine.evaluate(program, panel, options);
     const what = `SEED=${random.seed} trial ${trial}`;
-    expect(columnsOf([table]), what).toEqual(wanted);
+    expect(columnsOf([{ table }]), what).toEqual(wanted);
     const [first] = await Array.fromAsync(engine.evaluateMany(program, panel, [{}], options));
-    expect(columnsOf([first!]), what).toEqual(wanted);
+    expect(columnsOf([{ table: first! }]), what).toEqual(wanted);
     const stream = await engine.openStream(program, panelSource(panel), options);
     expect(stream.restartRows, what).toEqual(starts);
     await stream.close();
     const from = new Date(Number(panel.time.values[random.below(ROWS)]!));
-    const later = await engine.evaluate(program, panel, { ...options, from });
-    expect(columnsOf([later]), what).toEqual(wanted.map((bits) => bits.slice(-later.numRows)));
+    const { table: later } = await engine.evaluate(program, panel, { ...options, from });
+    expect(columnsOf([{ table: later }]), what).toEqual(wanted.map((bits) => bits.slice(-later.numRows)));
 
     const nulls = await engine.nulls(program, panel, { restarts, keepInfinite });
     const each = await Promise.all(stretches.map((one) => engine.nulls(program, one, { keepInfinite })));

@@ -124,7 +124,7 @@ function cellsOf(column: Float64Array): Expected {
 async function checkEngine(engine: Engine, formulas: readonly string[]): Promise<void> {
   const program = compileBatch(formulas);
   const usual = evaluateHere(program, panel, { params: PARAMS });
-  const table = await engine.evaluate(program, panel, { keepInfinite: true });
+  const { table } = await engine.evaluate(program, panel, { keepInfinite: true });
   formulas.forEach((formula, i) => {
     const cells = [...(table.getChild(`f${i}`) ?? [])].map((cell) => cell ?? Number.NaN);
     expectCells(

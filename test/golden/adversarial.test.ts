@@ -13,7 +13,7 @@ const panel = await readPanel(here("adversarial.csv"));
 const text = readFileSync(here("adversarial.factors"), "utf8");
 const program = compile(text, { fields: [...panel.fields.keys()], groups: [...panel.groups.keys()] });
 await using engine = await Engine.start({ threads: 2 });
-const reader = new TableReader(await engine.evaluate(program, panel));
+const reader = new TableReader((await engine.evaluate(program, panel)).table);
 
 test("the oracle covers the file", () => {
   expect(program.factors.map(({ name }) => name)).toEqual(names);

@@ -47,7 +47,7 @@ describe.each(SETS)("$set", ({ set, factorCount, threadCounts }) => {
     program = compile(text, { fields: [...panel.fields.keys()], groups: [...panel.groups.keys()] });
     for (const threads of threadCounts) {
       await using engine = await Engine.start({ threads });
-      table = await engine.evaluate(program, panel, { select: names });
+      table = (await engine.evaluate(program, panel, { select: names })).table;
       digests.add(digestOf(table, names));
     }
     reader = new TableReader(table);

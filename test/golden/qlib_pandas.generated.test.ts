@@ -307,7 +307,7 @@ async function compare(
 ): Promise<Comparison> {
   await using engine = await Engine.start({ threads: 1 });
   const program = compile(source, { fields: [...panel.fields.keys()] });
-  const table = await engine.evaluate(program, panel, { keepInfinite: true });
+  const { table } = await engine.evaluate(program, panel, { keepInfinite: true });
   const cells = Array.from(panel.present.keys()).filter((cell) => panel.present[cell] === 1);
   expect(table.numRows).toBe(cells.length);
   const different = new Map<string, number>();

@@ -81,5 +81,7 @@ test.each(
   expect(await folder.run(SILENT, {}, { limits: { rows: 1, ms: 1e9 } })).toBeNull();
   const parts = bars.map((_, at) => join(folder.path, `out/part-0000000${at + 1}.arrow`));
   const rows = rowsOf(parts.map((path) => tableFromIPC(readFileSync(path))));
-  expect(rows, `SEED=${random.seed}`).toEqual(rowsOf([await engine.evaluate(program, panel, { select })]));
+  expect(rows, `SEED=${random.seed}`).toEqual(
+    rowsOf([(await engine.evaluate(program, panel, { select })).table]),
+  );
 });

@@ -79,7 +79,7 @@ function changeModule(version: number): void {
 const programOf = (operators: readonly Operator[], text = "a = acc(close)") =>
   compile(text, { fields: ["close"], operators });
 const open = (operators: readonly Operator[], text?: string) =>
-  engine.open(programOf(operators, text), { symbols: ["A"], retainRows: 1 });
+  engine.openSession(programOf(operators, text), { symbols: ["A"], retainRows: 1 });
 
 async function push(session: LiveSession, day: number, close: number): Promise<unknown[]> {
   const { table } = await session.push({ time: new Date(day * 86_400_000), fields: { close: [close] } });
@@ -159,7 +159,7 @@ test("threads that would import other code than the formulas were compiled with 
 });
 
 async function openAndPush(one: Engine, program: Program): Promise<unknown[]> {
-  await using session = await one.open(program, { symbols: ["A"] });
+  await using session = await one.openSession(program, { symbols: ["A"] });
   return await push(session, 1, 1);
 }
 

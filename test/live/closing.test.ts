@@ -30,13 +30,15 @@ const expectNothingLeft = () => expect(engine.memory.managedBytes).toBe(0);
 
 describe("opening", () => {
   test("with an aborted signal is an AbortError, and opens nothing", async () => {
-    const opening = engine.open(program, { warmup: panel, signal: AbortSignal.abort() });
+    const opening = engine.openSession(program, { warmup: panel, signal: AbortSignal.abort() });
     await expect(opening).rejects.toMatchObject({ name: "AbortError" });
     expectNothingLeft();
     const symbols = panel.symbols;
-    await expect(engine.open(program, { symbols, signal: AbortSignal.abort() })).rejects.toMatchObject({
-      name: "AbortError",
-    });
+    await expect(engine.openSession(program, { symbols, signal: AbortSignal.abort() })).rejects.toMatchObject(
+      {
+        name: "AbortError",
+      },
+    );
     expectNothingLeft();
   });
 
@@ -58,7 +60,10 @@ describe("opening", () => {
     const { signal } = controller;
     try {
       const isWarmedUp = when !== "while it is compiled";
-      const opening = engine.open(program, { ...(isWarmedUp ? { warmup: panel } : { symbols }), signal });
+      const opening = engine.openSession(program, {
+        ...(isWarmedUp ? { warmup: panel } : { symbols }),
+        signal,
+      });
       if (when === "at once") controller.abort();
       if (when === "while it warms up") setTimeout(() => controller.abort(), 40);
       const session = await opening.catch((error: Error) => error);
@@ -112,7 +117,7 @@ describe("while there is no room for its program", () => {
 test("closing ends pushes and checkpoints that are under way at any moment with E404", async () => {
   const closed: string[] = [];
   for (let moment = 0; moment < 40; moment++) {
-    const session = await engine.open(program, { symbols: panel.symbols });
+    const session = await engine.openSession(program, { symbols: panel.symbols });
     const bars = [1, 2, 3].map((time) => {
       return {
         time,
@@ -143,7 +148,7 @@ describe("closing while an update", () => {
   };
 
   test("takes over closes the new program, too", async () => {
-    const session = await engine.open(program, { warmup: panel });
+    const session = await engine.openSession(program, { warmup: panel });
     const { finish } = WarmUp.prototype;
     const { promise: takingOver, resolve: takesOver } = Promise.withResolvers<Promise<void>>();
     WarmUp.prototype.finish = function () {
@@ -162,7 +167,7 @@ describe("closing while an update", () => {
   });
 
   test.each([0, 1, 5, 20, 60])("warms up ends that (after %i ms)", async (ms) => {
-    const session = await engine.open(program, { warmup: panel });
+    const session = await engine.openSession(program, { warmup: panel });
     const updating = session.update(other);
     await new Promise((resolve) => setTimeout(resolve, ms));
     await closedAt(session, updating);
@@ -188,7 +193,7 @@ test("the push after one that was aborted in an operator that does not return go
     },
   });
   const sums = compile("y = cum_sum(for_ever_at_9(x))", { fields: ["x"], operators: [waiting] });
-  const session = await engine.open(sums, { symbols: ["A"], spareSymbols: 0, revisable: true });
+  const session = await engine.openSession(sums, { symbols: ["A"], spareSymbols: 0, revisable: true });
   const bar = (time: number, x: number) => ({ time, fields: { x: [x] } });
   const sumOf = (row: Awaited<ReturnType<LiveSession["push"]>>) => row.table.getChild("y")!.get(0);
   await session.push(bar(1, 1));

@@ -45,7 +45,7 @@ beforeAll(async () => {
   bars = rowsOf(await readPanel(example("data/sp100_daily.csv.gz")), 400, 400 + ROWS);
   program = compile(TEXT, { fields: [...bars.fields.keys()] });
   unconditional = compile(TEXT.replaceAll(/when [^{]*\{|\}/g, ""), { fields: [...bars.fields.keys()] });
-  expected = await engine.evaluate(program, bars, { params: { session: "close" } });
+  expected = (await engine.evaluate(program, bars, { params: { session: "close" } })).table;
 });
 afterAll(async () => {
   await host.pool.close();

@@ -25,13 +25,13 @@ describe("symbols of a bar", () => {
     ],
     ["it names", { symbols: SYMBOLS, fields: { close: [1, 2, null] } }, [2 / 3, 1, 1 / 3]],
   ])("that %s", async (_, bar, expected) => {
-    await using session = await engine.open(programOf(RANK), { symbols: SYMBOLS });
+    await using session = await engine.openSession(programOf(RANK), { symbols: SYMBOLS });
     const { table } = await session.push({ time: 1, ...bar });
     expect([...table.getChild("a")!]).toEqual(expected);
   });
 
   test("that it does not name", async () => {
-    await using session = await engine.open(
+    await using session = await engine.openSession(
       programOf("a = rank(delay(close, 1))\nb = rank(is_null(close))"),
       {
         symbols: SYMBOLS,
@@ -45,7 +45,7 @@ describe("symbols of a bar", () => {
   });
 
   test("an update replays them", async () => {
-    await using session = await engine.open(programOf("a = close"), { symbols: SYMBOLS });
+    await using session = await engine.openSession(programOf("a = close"), { symbols: SYMBOLS });
     await session.push({ time: 1, fields: { close: [1, 2, null] } });
     await session.push({ time: 2, symbols: ["A"], fields: { close: [1] } });
     await session.update(
@@ -79,9 +79,9 @@ describe("fields that are the same for all symbols", () => {
 
   test("count for no symbol, also after a checkpoint", async () => {
     const program = programOf("a = rank(mkt)\nb = ts_sum(mkt, 3)");
-    await using session = await engine.open(program, { warmup: warmup() });
+    await using session = await engine.openSession(program, { warmup: warmup() });
     const checkpoint = await session.checkpoint();
-    await using restored = await engine.open(program, { checkpoint });
+    await using restored = await engine.openSession(program, { checkpoint });
     const bar = { time: 2n, fields: { close: [5, 6, null], mkt: [3, 3, 3] } };
     for (const one of [session, restored]) {
       const { table } = await one.push(bar);
@@ -100,9 +100,9 @@ describe("fields that are the same for all symbols", () => {
       return { ...panel, seriesNames: ["mkt"] };
     };
     const program = programOf("a = ts_sum(mkt, 3) + close\nb = rank(mkt)\nc = ts_sum(mkt, 2)");
-    const expected = linesOf(await engine.evaluate(program, historyOf(5, [0, 1, 2]))).slice(2);
+    const expected = linesOf((await engine.evaluate(program, historyOf(5, [0, 1, 2]))).table).slice(2);
     const warmup = historyOf(2, [0]);
-    await using session = await engine.open(program, { warmup, symbols: ["L0", "L1"] });
+    await using session = await engine.openSession(program, { warmup, symbols: ["L0", "L1"] });
     const lines: string[] = [];
     const push = async (row: number, symbols: readonly string[]) => {
       const mkt = symbols.map((_, index) => (index === 0 ? market[row]! : null));

@@ -12,7 +12,7 @@ beforeAll(async () => {
 afterAll(() => engine.close());
 
 const program = compile("a = group_mean(close, sector)", { fields: ["close"], groups: ["sector"] });
-const open = (symbols: unknown) => engine.open(program, { symbols: symbols as readonly string[] });
+const open = (symbols: unknown) => engine.openSession(program, { symbols: symbols as readonly string[] });
 const push = (session: LiveSession, bar: object) =>
   session.push({ time: 1, fields: { close: [1, 2] }, groups: { sector: ["x", "y"] }, ...bar } as Bar);
 
@@ -61,9 +61,9 @@ test("symbols are checked before they are compared with those of a checkpoint", 
   await using session = await open(["A", "B"]);
   const checkpoint = await session.checkpoint();
   const wrong = { symbols: "AB" as never, checkpoint };
-  await expect(engine.open(program, wrong)).rejects.toMatchObject({ code: "E528" });
+  await expect(engine.openSession(program, wrong)).rejects.toMatchObject({ code: "E528" });
   const foreign = runInNewContext("(bytes) => Uint8Array.from(bytes)")(checkpoint);
-  await using again = await engine.open(program, { checkpoint: foreign });
+  await using again = await engine.openSession(program, { checkpoint: foreign });
   expect(again.symbols).toEqual(["A", "B"]);
 });
 
@@ -71,14 +71,14 @@ test.each([
   [{ A: 5 }, "E383 sector holds 5, not a text"],
   ["x", "E528 the group column sector takes labels by symbol, got a string"],
 ])("labels of a group that hold for every bar are not %j", async (sector, message) => {
-  await expect(engine.open(program, { symbols: ["A"], groups: { sector } as never })).rejects.toThrow(
+  await expect(engine.openSession(program, { symbols: ["A"], groups: { sector } as never })).rejects.toThrow(
     message,
   );
 });
 
 test("an option that is null is like one not given", async () => {
   const none = { warmup: null, checkpoint: null, groups: null } as never;
-  await using session = await engine.open(program, { symbols: ["A", "B"], ...(none as object) });
+  await using session = await engine.openSession(program, { symbols: ["A", "B"], ...(none as object) });
   expect(session.symbols).toEqual(["A", "B"]);
   expect(compile("a = 1", { fields: null, groups: null, operators: null } as never).factors).toHaveLength(1);
 });

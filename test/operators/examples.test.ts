@@ -23,7 +23,7 @@ describe.each(
       fields: [...panel.fields.keys()],
       groups: [...panel.groups.keys()],
     });
-    const table = await engine.evaluate(program, panel, { keepInfinite: true });
+    const { table } = await engine.evaluate(program, panel, { keepInfinite: true });
     expect([...(table.getChild("result") ?? [])].map((cell) => cell)).toEqual(
       example.output.map((cell) => cell),
     );
@@ -36,7 +36,7 @@ test("SELF of gtja191 is carried over wherever the formula is null, beside a bra
   const program = compile("f = CLOSE > 3 ? SELF + OPEN : CLOSE < 2 ? SELF : OPEN * 2", {
     dialect: "gtja191",
   });
-  const table = await engine.evaluate(
+  const { table } = await engine.evaluate(
     program,
     panelOf({ close: close.map((cell) => [cell]), open: open.map((cell) => [cell]) }),
   );
@@ -51,6 +51,6 @@ test.each([
   const program = compile(`f = CLOSE > 2 ? SELF * 2 : ${branch}`, { dialect: "gtja191" });
   const close = [3, 3, 1, 3, 3];
   const panel = panelOf({ close: close.map((cell) => [cell]), open: close.map(() => [null]) });
-  const table = await engine.evaluate(program, panel);
+  const { table } = await engine.evaluate(program, panel);
   expect([...(table.getChild("f") ?? [])]).toEqual([2, 4, 4, 8, 16]);
 });

@@ -38,7 +38,7 @@ const dayOf = (value: bigint) => new Date(Number(value) * 86_400_000).toISOStrin
 async function nullCells(program: Program, count: number, random: Seeded): Promise<Cell[]> {
   const names = program.factors.map(({ name }) => name);
   const few = Array.from({ length: FACTORS }, () => names[random.below(names.length)]!);
-  const table = await engine.evaluate(program, panel, { select: cases(few, names) });
+  const { table } = await engine.evaluate(program, panel, { select: cases(few, names) });
   const [times, symbols] = [table.getChildAt(0)!, table.getChild("symbol")!];
   const withNulls = program.factors.filter(({ name }) => (table.getChild(name)?.nullCount ?? 0) > 0);
   if (withNulls.length === 0) return await nullCells(program, count, random);

@@ -63,7 +63,7 @@ test.each([
   "gtja191",
 ])("the causes of %s add up to the nulls of evaluate", async (name) => {
   const program = published(name);
-  const table = await engine.evaluate(program, panel);
+  const { table } = await engine.evaluate(program, panel);
   const { factors, cellCount } = await engine.nulls(program, panel);
   expect(cellCount).toBe(table.numRows);
   expect(factors.map(({ factor }) => factor)).toEqual(program.factors.map((factor) => factor.name));

@@ -41,7 +41,7 @@ test("nulls are as many as evaluate gives, and why gives its values and a cause 
     });
     const drawn = randomPanel(seed, 1 + random.below(ROWS_MAX), 1 + random.below(LANES_MAX));
     const panel = withAbsences(drawn, random);
-    const table = await engine.evaluate(program, panel);
+    const { table } = await engine.evaluate(program, panel);
     const { factors } = await engine.nulls(program, panel);
     for (const { factor, nullCount, causes } of factors) {
       expect(nullCount, `${what} ${factor}`).toBe(table.getChild(factor)!.nullCount);

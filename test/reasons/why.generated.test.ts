@@ -91,7 +91,7 @@ describe.each(["alpha101", "alpha158", "gtja191"])("cells of %s on real bars", (
     const random = new Seeded();
     const program = published(name);
     const select = drawnFactors(program, random);
-    const table = await engine.evaluate(program, panel, { select });
+    const { table } = await engine.evaluate(program, panel, { select });
     const { laneCount, symbols, time } = panel;
     for (let i = 0; i < trials(6, 200); i++) {
       const factor = select[random.below(select.length)]!;

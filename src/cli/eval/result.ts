@@ -1,6 +1,7 @@
 /** What becomes of the blocks of an evaluation, here or on a cluster: files, rows on the terminal, statistics. */
 import type { FactorBatches, FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
+import { formatTime } from "../../data/time/time_text.ts";
 import type { FactorWriter } from "../../data/write/factor_writer.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
@@ -81,6 +82,14 @@ export async function writeBlocks(
     await writer.abort();
     throw error;
   }
+  const { time } = opened.source;
+  if (statistics.rowCount === 0 && time.values.length > 0) {
+    const [first, last] = [time.values[0]!, time.values.at(-1)!].map((at) => formatTime(at, time.type));
+    process.emitWarning(
+      `no row lies between --from and --to: the bars run from ${first} to ${last}`,
+      "FactorloomWarning",
+    );
+  }
   const { nullCounts, nonFiniteCounts } = writer;
   return {
     rowCount: statistics.rowCount,
@@ -119,10 +128,10 @@ function countingWriter(batches: FactorBatches): FactorWriter {
     },
     abort: async () => {},
     get nullCounts() {
-      return batches.nullCounts();
+      return batches.nullCounts;
     },
     get nonFiniteCounts() {
-      return batches.nonFiniteCounts();
+      return batches.nonFiniteCounts;
     },
   };
 }

@@ -2,12 +2,13 @@ import { resolve } from "node:path";
 import type { RecordBatch, Table } from "apache-arrow";
 import { builtInRegistry } from "../../../operators/index.ts";
 import { PROGRAM, type Program } from "../../compile.ts";
-import { batchesOfBlocks, type OutputColumns } from "../../data/factors/factor_batches.ts";
+import { batchesOfBlocks, FactorBatches, type OutputColumns } from "../../data/factors/factor_batches.ts";
 import { factorTableOfBlocks } from "../../data/factors/factor_table.ts";
 import { PANEL, type PanelSource, panelSource } from "../../data/panel/panel_source.ts";
 import { openPanelSource } from "../../data/source/open_panel_source.ts";
 import type { PanelSourceOptions } from "../../data/source/source_options.ts";
 import { unlessAborted } from "../../evaluation/awaiting.ts";
+import { countsOf, type StreamReport } from "../../evaluation/evaluate_table.ts";
 import { chooseCosts } from "../../evaluation/stored_costs.ts";
 import { LIMIT_MS_DEFAULT } from "../../execution/watch/hang_watch.ts";
 import type { Panel } from "../../panel.ts";
@@ -34,6 +35,12 @@ export interface ClusterPanel {
   readonly path: string | null;
   /** How to read it. */
   readonly options: PanelSourceOptions;
+}
+
+/** What a cluster's `evaluate` gives. */
+export interface ClusterEvaluated {
+  readonly table: Table;
+  readonly report: Pick<StreamReport, "nullCounts" | "nonFiniteCounts">;
 }
 
 const CLUSTER_PANEL: ArgumentKind = {
@@ -109,23 +116,25 @@ export class Cluster {
     const run = await this.openRun(program, input, options);
     const { keepInfinite = false } = options;
     try {
-      yield* batchesOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite });
+      yield* batchesOfBlocks(new FactorBatches(outputColumns(input, run), { keepInfinite }), run.blocks());
     } finally {
       await run.close();
     }
   }
 
-  /** The table that `Engine.evaluate` returns. @throws as `stream`. */
+  /** The table that `Engine.evaluate` gives, and the counts of its report. @throws as `stream`. */
   async evaluate(
     program: Program,
     panel: ClusterPanel | Panel,
     options: ClusterEvaluateOptions = {},
-  ): Promise<Table> {
+  ): Promise<ClusterEvaluated> {
     const input = asClusterPanel(panel);
     const run = await this.openRun(program, input, options);
     const { keepInfinite = false } = options;
     try {
-      return (await factorTableOfBlocks(outputColumns(input, run), run.blocks(), { keepInfinite })).table;
+      const columns = outputColumns(input, run);
+      const { table, ...counts } = await factorTableOfBlocks(columns, run.blocks(), { keepInfinite });
+      return { table, report: countsOf(counts) };
     } finally {
       await run.close();
     }

@@ -18,9 +18,8 @@ import {
 import { InternalError } from "../../errors.ts";
 import type { TimeType } from "../../panel.ts";
 import { Pauses } from "../../steps.ts";
-import { factorNameTaken, noRowsInRange } from "../errors.ts";
+import { factorNameTaken } from "../errors.ts";
 import { arrowTimeType } from "../time/arrow_time.ts";
-import { formatTime } from "../time/time_text.ts";
 import { FactorValues, fitted, grown } from "./factor_values.ts";
 import { TableMemory } from "./table_memory.ts";
 
@@ -75,8 +74,6 @@ export class FactorBatches {
   #panelRows = 0;
   #filled = 0;
   #batchCount = 0;
-  #firstTime: bigint | null = null;
-  #lastTime: bigint | null = null;
 
   /** @throws DataError E314 when a factor has the name of a key column. */
   constructor(columns: OutputColumns, options: OutputOptions) {
@@ -104,12 +101,12 @@ export class FactorBatches {
   }
 
   /** Nulls of each factor's column so far, by name. */
-  nullCounts(): Map<string, number> {
+  get nullCounts(): ReadonlyMap<string, number> {
     return this.#countsOf(({ nullCount }) => nullCount);
   }
 
   /** Infinities among each factor's values so far, kept or not, by name. */
-  nonFiniteCounts(): Map<string, number> {
+  get nonFiniteCounts(): ReadonlyMap<string, number> {
     return this.#countsOf(({ nonFiniteCount }) => nonFiniteCount);
   }
 
@@ -129,8 +126,6 @@ export class FactorBatches {
       if (values !== undefined) return values;
       throw new InternalError(`a block without values of ${name}`);
     });
-    this.#firstTime ??= block.times[0] ?? null;
-    this.#lastTime = block.times.at(-1) ?? this.#lastTime;
     for (let row = 0; row < block.rowCount; ) {
       const count = Math.min(block.rowCount - row, this.#panelRowsPerBatch - this.#panelRows);
       await this.#gather(block, sources, row, row + count);
@@ -139,12 +134,9 @@ export class FactorBatches {
     }
   }
 
-  /** The last batch. @throws DataError E344 when rows of the panel came, and the input has no cell of them. */
+  /** The last batch. */
   async *finish(): AsyncGenerator<RecordBatch, void, void> {
     yield* this.#takeBatch();
-    if (this.#batchCount > 0 || this.#firstTime === null) return;
-    const textOf = (time: bigint | null) => formatTime(time!, this.#columns.time.type);
-    throw noRowsInRange(textOf(this.#firstTime), textOf(this.#lastTime));
   }
 
   /** Reuses the memory of a batch that has been written. */
@@ -213,11 +205,9 @@ export class FactorBatches {
  * @throws as `FactorBatches`, and what the blocks throw.
  */
 export async function* batchesOfBlocks(
-  columns: OutputColumns,
+  batches: FactorBatches,
   blocks: AsyncIterable<FactorBlock>,
-  options: OutputOptions,
 ): AsyncGenerator<RecordBatch, void, void> {
-  const batches = new FactorBatches(columns, options);
   for await (const block of blocks) yield* batches.append(block);
   yield* batches.finish();
   if (batches.isEmpty) yield new RecordBatch(batches.schema(), undefined);

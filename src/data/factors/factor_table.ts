@@ -5,9 +5,9 @@ import { FactorBatches, type FactorBlock, type OutputColumns, type OutputOptions
 export interface FactorTable {
   readonly table: Table;
   /** Nulls of each factor's column, by name. */
-  readonly nullCounts: Map<string, number>;
+  readonly nullCounts: ReadonlyMap<string, number>;
   /** Infinities among each factor's values, kept or not, by name; also in the field's metadata (`nonFinite`). */
-  readonly nonFiniteCounts: Map<string, number>;
+  readonly nonFiniteCounts: ReadonlyMap<string, number>;
 }
 
 /**
@@ -15,7 +15,7 @@ export interface FactorTable {
  * (dictionary-encoded), one nullable Float64 column per factor; one line per cell that the input has (`present`), sorted by
  * time, then symbol. NaN becomes null, and so does an infinity unless `keepInfinite`.
  *
- * @throws DataError E314 when a factor has the name of a key column, E344 when the input has no cell of the rows; what the
+ * @throws DataError E314 when a factor has the name of a key column; what the
  *   blocks throw.
  */
 export async function factorTableOfBlocks(
@@ -29,7 +29,7 @@ export async function factorTableOfBlocks(
   batches.push(...(await Array.fromAsync(gathering.finish())));
   return {
     table: new Table(gathering.schema(), batches),
-    nullCounts: gathering.nullCounts(),
-    nonFiniteCounts: gathering.nonFiniteCounts(),
+    nullCounts: gathering.nullCounts,
+    nonFiniteCounts: gathering.nonFiniteCounts,
   };
 }

@@ -14,7 +14,7 @@ export type TableOutput = Pick<OutputFile, "write" | "commit" | "abort">;
 export interface FactorWriter {
   /** Adds the next rows; the block must not change until the promise resolves. One call at a time. */
   append(block: FactorBlock): Promise<void>;
-  /** Completes the file and renames it to its name. @throws DataError E344 when the input has no cell of the rows. */
+  /** Completes the file and renames it to its name. */
   commit(): Promise<void>;
   /** Removes the unfinished file; an earlier one stays unchanged. Does nothing after `commit`. */
   abort(): Promise<void>;
@@ -53,11 +53,11 @@ export class BatchWriter implements FactorWriter {
   }
 
   get nullCounts(): ReadonlyMap<string, number> {
-    return this.#batches.nullCounts();
+    return this.#batches.nullCounts;
   }
 
   get nonFiniteCounts(): ReadonlyMap<string, number> {
-    return this.#batches.nonFiniteCounts();
+    return this.#batches.nonFiniteCounts;
   }
 
   async append(block: FactorBlock): Promise<void> {

@@ -18,7 +18,7 @@ const ENCODERS: Readonly<Record<StreamFormat, (schema: Schema) => TableEncoder>>
  * Opens a stream for a result, which gets the bytes of the file of that format. A stream that its reader has closed, or whose
  * disk is full, takes no more: the values are still counted.
  *
- * @throws DataError E314 when a factor has the name of a key column; later E344 when there is no row.
+ * @throws DataError E314 when a factor has the name of a key column.
  */
 export function openStreamWriter(
   stream: Writable,

@@ -6,7 +6,7 @@ import { OutputFile } from "./output_file.ts";
 const TABLE: ArgumentKind = {
   what: "an Arrow table",
   fits: (given) => hasAll(given, ["schema", "batches"]),
-  remedy: "a table is what await engine.evaluate(program, panel) gives",
+  remedy: "a table is what (await engine.evaluate(program, panel)).table is",
 };
 
 /**

@@ -22,7 +22,7 @@ import {
   prepareCalls,
 } from "./many_calls.ts";
 
-/** What a `ManyEvaluation` has done so far. */
+/** What `Engine.evaluateMany` has done so far. */
 export interface EvaluateManyReport {
   /** Tables returned. */
   readonly tableCount: number;
@@ -34,7 +34,12 @@ export interface EvaluateManyReport {
   readonly separateTaskCount: number;
 }
 
-const NOTHING_DONE: EvaluateManyReport = { tableCount: 0, passCount: 0, taskCount: 0, separateTaskCount: 0 };
+export const NOTHING_DONE: EvaluateManyReport = {
+  tableCount: 0,
+  passCount: 0,
+  taskCount: 0,
+  separateTaskCount: 0,
+};
 
 const REMEDY = "raise the memory limit, or take the results of one call block by block: engine.stream";
 

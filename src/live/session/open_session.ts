@@ -26,14 +26,14 @@ export interface SessionOverrides {
   readonly latency?: LatencyModel;
 }
 
-/** Opens a program for live use; see `Engine.open`. */
+/** Opens a program for live use; see `Engine.openSession`. */
 export async function openSession(
   host: EngineHost,
   program: Program,
   given: OpenOptions,
   { clock = SYSTEM_CLOCK, latency }: SessionOverrides = {},
 ): Promise<LiveSession> {
-  checkArgument("open", program, PROGRAM);
+  checkArgument("openSession", program, PROGRAM);
   const options = checkedOpenOptions(given);
   options.signal?.throwIfAborted();
   const { warmup, checkpoint, signal, symbols: wanted } = options;

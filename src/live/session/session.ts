@@ -32,7 +32,7 @@ const ALONE: RowEvents = { mayBegin: () => {}, isTakenBack: () => {} };
 
 /**
  * A program that is open for live use: rows come one by one and operators keep their state. Calls are executed in order;
- * pushes that are not awaited overlap, so that executors do not idle between rows. Made by `Engine.open`.
+ * pushes that are not awaited overlap, so that executors do not idle between rows. Made by `Engine.openSession`.
  */
 export class LiveSession {
   readonly #parts: SessionParts;
@@ -128,7 +128,7 @@ export class LiveSession {
 
   /**
    * Saves what a session of the same program needs to continue after the newest row, in this process or another: see
-   * `writeCheckpoint`, and the option `checkpoint` of `engine.open`.
+   * `writeCheckpoint`, and the option `checkpoint` of `engine.openSession`.
    */
   async checkpoint(): Promise<Uint8Array<ArrayBuffer>> {
     return await this.#queue.run(undefined, async () => {
@@ -192,7 +192,7 @@ export class LiveSession {
    * ones (`ema`, `cum_sum`) are as in a session that began with the oldest kept row. Recursive operators that both
    * programs apply to the same inputs continue from their whole history.
    *
-   * @throws as `Engine.open`; the session then keeps its program.
+   * @throws as `Engine.openSession`; the session then keeps its program.
    */
   async update(program: Program, options: UpdateOptions = {}): Promise<UpdateReport> {
     checkArgument("update", program, PROGRAM);

@@ -100,7 +100,7 @@ export async function writeCheckpoint(path: string, checkpoint: Uint8Array): Pro
 }
 
 /**
- * Reads a file of `writeCheckpoint`, for the option `checkpoint` of `engine.open` or for `session.restore`.
+ * Reads a file of `writeCheckpoint`, for the option `checkpoint` of `engine.openSession` or for `session.restore`.
  *
  * @throws DataError E309 if it cannot be opened.
  */

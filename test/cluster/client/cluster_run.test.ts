@@ -80,7 +80,7 @@ describe("what a client has requested and not taken", () => {
 test("a run that begins again in the middle gives each row once, with the bits of the engine", async () => {
   await using engine = await Engine.start({ threads: 1 });
   const source = panelSource(panel);
-  const expected = await engine.evaluate(mixed, panel);
+  const { table: expected } = await engine.evaluate(mixed, panel);
   let slabs = 0;
   const onTask = ({ kind }: { kind: string }) => {
     if (kind === "slab" && [3, 5].includes(++slabs)) throw columnsMissing("what it reads");

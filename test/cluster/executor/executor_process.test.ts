@@ -141,7 +141,7 @@ test("an executor says hello, and ends when its input does", async () => {
 
 test("real bars from their file, over all rows and in slabs, give the bits of the engine", async () => {
   await using engine = await Engine.start({ threads: 1 });
-  const expected = await engine.evaluate(mixed, await readPanel(DATA, { groups: GROUPS }));
+  const { table: expected } = await engine.evaluate(mixed, await readPanel(DATA, { groups: GROUPS }));
   const executor = await started();
   const run = await openInProcess(undefined as never, requestOf(mixed), { executor });
   expect(run.job.cut.shares.map(({ warmUpRows }) => warmUpRows)).toEqual([null, 4]);

@@ -24,7 +24,7 @@ const GONE = /^E60[34] (the|no) Dask scheduler .*tcp:\/\/127\.0\.0\.1:\d+.*\n {2
 /** A small run is right. */
 async function expectRuns(cluster: Cluster): Promise<void> {
   const panel = syntheticPanel({ lanes: 3, rows: 20, nullShare: 0 });
-  const table = await cluster.evaluate(compile("x = rank(close)", { fields: ["close"] }), panel);
+  const { table } = await cluster.evaluate(compile("x = rank(close)", { fields: ["close"] }), panel);
   expect(table.numRows).toBe(60);
 }
 

@@ -1,7 +1,4 @@
-import { DataType } from "apache-arrow";
-import type { Engine } from "../../../src/engine.ts";
-
-type Table = Awaited<ReturnType<Engine["evaluate"]>>;
+import { DataType, type Table } from "apache-arrow";
 
 /** The first cell whose bits differ, with its column and line; null if there is none. */
 export function differenceOf(table: Table, expected: Table) {

@@ -1,6 +1,7 @@
 import { mkdtempSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import type { Table } from "apache-arrow";
 import { expect } from "vitest";
 import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
 import { Cluster, openClusterPanel } from "../../../src/cluster/client/cluster.ts";
@@ -22,8 +23,6 @@ import { panelTable } from "./panel_table.ts";
 import { ProcessCluster, type ProcessClusterOptions } from "./processes/process_cluster.ts";
 import { type ProcessEntry, processes } from "./processes/process_group.ts";
 import { schedulerCounts } from "./scheduler_counts.ts";
-
-type Table = Awaited<ReturnType<Engine["evaluate"]>>;
 
 /** Evaluated over all rows, and in slabs; both wait at the gate, rows of the first are counted from -1000. */
 const SOURCE =
@@ -256,7 +255,7 @@ async function writeBars(path: string): Promise<void> {
 async function expectedTable(path: string, program: Program): Promise<Table> {
   const engine = await Engine.start({ threads: 1 });
   try {
-    return await engine.evaluate(program, await readPanel(path));
+    return (await engine.evaluate(program, await readPanel(path))).table;
   } finally {
     await engine.close();
   }

@@ -110,12 +110,4 @@ describe("factorTable", () => {
         rename the factor"
     `);
   });
-
-  test("refuses rows without a cell of the input", async () => {
-    const empty = panelOf([10n, 13n], ["A"], [0, 1]);
-    expect(await messageOf(() => factorTable(empty, []))).toMatchInlineSnapshot(`
-      "DataError: E344 no row is left between the given from and to: the data runs from 1970-01-11 to 1970-01-14
-        choose from and to inside that range"
-    `);
-  });
 });

@@ -77,9 +77,9 @@ function drawnBars({ below, uniform }: Seeded): Panel {
 test("close 5, null, 7, 8 has a mean of two rows whose array is NaN, NaN, NaN, 7.5", async () => {
   const bars = panelOf({ close: [[5], [null], [7], [8]] });
   const formulas = compile("m = ts_mean(close, 2)", { fields: ["close"] });
-  const table = await engine.evaluate(formulas, bars);
+  const { table } = await engine.evaluate(formulas, bars);
   expect([...table.getChild("m")!.toArray()]).toEqual([Number.NaN, Number.NaN, Number.NaN, 7.5]);
-  await using session = await engine.open(formulas, { symbols: bars.symbols, time: bars.time });
+  await using session = await engine.openSession(formulas, { symbols: bars.symbols, time: bars.time });
   const row = await session.push(bars);
   expect([...row.table.getChild("m")!.toArray()]).toEqual([Number.NaN, Number.NaN, Number.NaN, 7.5]);
 });
@@ -92,7 +92,7 @@ test("one NaN stands under every null of histories, streams, many calls, rows of
     const keepInfinite = seeded.below(2) === 1;
     const params = { session: seeded.below(2) === 1 ? "open" : "close" };
     const options = { keepInfinite, params };
-    const table = await engine.evaluate(program, bars, options);
+    const { table } = await engine.evaluate(program, bars, options);
     const expected = checkNulls(table.batches, keepInfinite);
     const streamed = await Array.fromAsync(engine.stream(program, bars, { ...options, blockRows: 3 }));
     expect(checkNulls(streamed, keepInfinite)).toEqual(expected);
@@ -101,7 +101,7 @@ test("one NaN stands under every null of histories, streams, many calls, rows of
     const file = join(folder, "nulls.arrow");
     await writeTable(table, file);
     expect(checkNulls(tableFromIPC(readFileSync(file)).batches, keepInfinite)).toEqual(expected);
-    await using session = await engine.open(program, {
+    await using session = await engine.openSession(program, {
       symbols: bars.symbols,
       time: bars.time,
       keepInfinite,

@@ -72,11 +72,6 @@ function* blocksOf({ panel, columns }: Result, blockRows: number): Generator<Fac
   }
 }
 
-/** The rows without a cell of the input. */
-function withoutCells(block: FactorBlock): FactorBlock {
-  return { ...block, present: new Uint8Array(block.present.length) };
-}
-
 async function writeBlocks(
   result: Result,
   path: string,
@@ -203,18 +198,6 @@ describe("no file is left", () => {
       expect(await messageOf(writer.append(block!))).toContain("is no longer open for writing");
       expect(await messageOf(writer.commit())).toContain("is no longer open for writing");
     }
-  });
-
-  test("after an end without rows", async () => {
-    const before = listing();
-    const path = scratchPath("none.parquet");
-    const writer = await openFor(result, path);
-    await writer.append(withoutCells(block!));
-    expect(await messageOf(writer.commit())).toMatchInlineSnapshot(`
-      "DataError: E344 no row is left between the given from and to: the data runs from 1970-01-01 to 1994-08-20
-        choose from and to inside that range"
-    `);
-    expect(listing()).toEqual(before);
   });
 
   test("where the folder goes away", async () => {

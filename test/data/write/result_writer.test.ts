@@ -46,7 +46,7 @@ describe("the batches of a stream", () => {
   ])("are the file of the whole table, byte for byte: %s", async (_, panel, keepInfinite) => {
     for (const extension of ["arrow", "parquet", "csv", "csv.gz"]) {
       const [whole, streamed] = [scratchPath(`whole.${extension}`), scratchPath(`streamed.${extension}`)];
-      await writeTable(await engine.evaluate(program, panel, { keepInfinite }), whole);
+      await writeTable((await engine.evaluate(program, panel, { keepInfinite })).table, whole);
       await streamTo(streamed, panel, keepInfinite);
       expect(readFileSync(streamed).equals(readFileSync(whole)), extension).toBe(true);
     }
@@ -71,7 +71,7 @@ describe("the batches of a stream", () => {
 describe("a writer", () => {
   test("refuses to be used out of turn", async () => {
     const path = scratchPath("turns.csv");
-    const [batch] = (await engine.evaluate(program, bars)).batches;
+    const [batch] = (await engine.evaluate(program, bars)).table.batches;
     const writer = await openResultWriter(path);
     expect(await messageOf(writer.commit())).toContain("E548 turns.csv has no columns: no batch was written");
     await writer.write(batch!);

@@ -52,7 +52,7 @@ beforeAll(async () => {
   expected = [];
   for (const { params } of calls) {
     expected.push(
-      Buffer.from(tableToIPC(await ample.evaluate(program, panel, { ...options, params }), "file")),
+      Buffer.from(tableToIPC((await ample.evaluate(program, panel, { ...options, params })).table, "file")),
     );
   }
 });
@@ -104,7 +104,7 @@ describe("results that do not fit into memory", () => {
   test("do not keep another evaluation from starting", async () => {
     const tables = engine.evaluateMany(program, panel, calls, options);
     await tables.next();
-    const table = await engine.evaluate(program, panel, { ...options, ...calls[3] });
+    const { table } = await engine.evaluate(program, panel, { ...options, ...calls[3] });
     expect(Buffer.from(tableToIPC(table, "file")).equals(expected[3]!)).toBe(true);
     await tables.return();
     expectAllGivenBack();
@@ -161,7 +161,7 @@ describe("results that do not fit into memory", () => {
     const again = Array.fromAsync(engine.evaluateMany(program, panel, calls, options));
     await expect(again).rejects.toThrow(`E444 results that wait do not fit in memory and cannot be kept in`);
     expectAllGivenBack();
-    const table = await engine.evaluate(program, panel, { ...options, ...calls[1] });
+    const { table } = await engine.evaluate(program, panel, { ...options, ...calls[1] });
     expect(Buffer.from(tableToIPC(table, "file")).equals(expected[1]!)).toBe(true);
   });
 });
@@ -180,13 +180,13 @@ describe("calls that do not fit into memory together", () => {
       memoryLimit: "3MiB",
       memoryThresholds: MANAGED_ONLY,
     });
-    const split = await tight.openMany(many, wide, sets, { blockRows: 16 });
-    const together = await engine.openMany(many, wide, sets.slice(0, 2), { blockRows: 16 });
-    await together.tables().next();
+    const split = tight.evaluateMany(many, wide, sets, { blockRows: 16 });
+    const together = engine.evaluateMany(many, wide, sets.slice(0, 2), { blockRows: 16 });
+    await together.next();
     expect(together.report.passCount).toBe(1);
     const numbers: unknown[] = [];
-    for await (const table of split.tables()) {
-      const alone = await tight.evaluate(many, wide, { ...sets[numbers.length]! });
+    for await (const table of split) {
+      const { table: alone } = await tight.evaluate(many, wide, { ...sets[numbers.length]! });
       expect(Buffer.from(tableToIPC(table)).equals(Buffer.from(tableToIPC(alone)))).toBe(true);
       numbers.push(split.report.passCount);
     }

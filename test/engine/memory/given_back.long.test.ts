@@ -65,7 +65,7 @@ describe("under a limit that holds one evaluation", () => {
         expect(error.message).toBe("enough");
         aborts++;
       }
-      const next = await engine.evaluate(program, panel, options);
+      const { table: next } = await engine.evaluate(program, panel, options);
       expect(next.numRows).toBeGreaterThan(0);
     }
     expect(aborts).toBeGreaterThan(trials(20, 300) / 2);
@@ -92,7 +92,7 @@ describe("under a limit that holds one evaluation", () => {
       else await left.catch((error: Error) => expect(error.message).toBe("enough"));
       expect(engine.memory.managedBytes, `time ${time}`).toBe(0);
     }
-    expect((await engine.evaluate(program, panel, options)).numRows).toBeGreaterThan(0);
+    expect((await engine.evaluate(program, panel, options)).table.numRows).toBeGreaterThan(0);
   });
 
   test("many calls that are left early hold nothing", async () => {
@@ -153,6 +153,6 @@ describe("under a limit that holds one evaluation", () => {
       engine.evaluate(stuck, panel, { ...options, signal: AbortSignal.timeout(100) }),
     ).rejects.toMatchObject({ name: "TimeoutError" });
     expect(engine.memory.managedBytes).toBe(0);
-    expect((await engine.evaluate(program, panel, options)).numRows).toBeGreaterThan(0);
+    expect((await engine.evaluate(program, panel, options)).table.numRows).toBeGreaterThan(0);
   });
 });

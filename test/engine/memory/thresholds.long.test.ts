@@ -36,20 +36,20 @@ let expected: Buffer[];
 beforeAll(async () => {
   await using engine = await Engine.start({ threads: 2, costs: "default" });
   expected = [];
-  for (const call of calls) expected.push(bytesOf(await engine.evaluate(program, panel, call)));
+  for (const call of calls) expected.push(bytesOf((await engine.evaluate(program, panel, call)).table));
 });
 
 describe("another allocation in the process", () => {
   test("refuses nothing that the engine itself has room for", async () => {
     await using engine = await engineAbove(100);
-    const session = await engine.open(program, { warmup: panel });
+    const session = await engine.openSession(program, { warmup: panel });
     const other = allocated(400);
     const last = panel.time.values.at(-1)!;
     const fields = Object.fromEntries(
       [...panel.fields].map(([name, column]) => [name, column.slice(0, 200)]),
     );
     for (let time = 0; time < 25; time++) {
-      const table = await engine.evaluate(program, panel, calls[time % 4]);
+      const { table } = await engine.evaluate(program, panel, calls[time % 4]);
       expect(bytesOf(table).equals(expected[time % 4]!)).toBe(true);
       expect((await session.push({ time: last + BigInt(time + 1), fields })).table.numRows).toBe(200);
     }
@@ -59,7 +59,7 @@ describe("another allocation in the process", () => {
 
   test("has calls refused, and sessions take no row, until it is let go, where a share says so", async () => {
     await using engine = await engineAbove(200, { memoryThresholds: { refuse: 0.95 } });
-    const session = await engine.open(program, { warmup: panel });
+    const session = await engine.openSession(program, { warmup: panel });
     const bar = {
       time: panel.time.values.at(-1)! + 1n,
       fields: Object.fromEntries([...panel.fields].map(([name, column]) => [name, column.slice(0, 200)])),
@@ -75,7 +75,7 @@ describe("another allocation in the process", () => {
     expect(other.length).toBeGreaterThan(0);
     other = null;
     await vi.waitFor(async () => await session.push(bar), { timeout: 60_000, interval: 300 });
-    expect(bytesOf(await engine.evaluate(program, panel, calls[2])).equals(expected[2]!)).toBe(true);
+    expect(bytesOf((await engine.evaluate(program, panel, calls[2])).table).equals(expected[2]!)).toBe(true);
   });
 
   test("makes results that wait go to disk, with the same bits", async () => {
@@ -97,9 +97,9 @@ describe("another allocation in the process", () => {
     await using engine = await engineAbove(100);
     const other = allocated(400);
     const begun = calls.map((call) => engine.evaluate(program, panel, { ...call, blockRows: 16 }));
-    expect((await Promise.all(begun)).map((table, i) => bytesOf(table).equals(expected[i]!))).not.toContain(
-      false,
-    );
+    expect(
+      (await Promise.all(begun)).map(({ table }, i) => bytesOf(table).equals(expected[i]!)),
+    ).not.toContain(false);
     expect(other.length).toBeGreaterThan(0);
   });
 });
@@ -133,7 +133,7 @@ describe("a limit that holds one call", () => {
     const options = { onProgress, blockRows: 16 };
     const begun = numbers.map((i) => engine.evaluate(program, panel, { ...calls[i], ...options }));
     const tables = await Promise.all(begun);
-    expect(tables.every((table, i) => bytesOf(table).equals(expected[numbers[i]!]!))).toBe(true);
+    expect(tables.every(({ table }, i) => bytesOf(table).equals(expected[numbers[i]!]!))).toBe(true);
     expect(most).toBeLessThanOrEqual(engine.memory.limitBytes);
     expect(waiting).toBeGreaterThan(8);
     expect(engine.memory).toMatchObject({ managedBytes: 0, waitingCount: 0 });
@@ -150,12 +150,12 @@ describe("a limit that holds one call", () => {
     controller.abort(new Error("enough"));
     await expect(aborted).rejects.toThrow("enough");
     await stream.return();
-    expect(bytesOf(await waiting).equals(expected[1]!)).toBe(true);
+    expect(bytesOf((await waiting).table).equals(expected[1]!)).toBe(true);
   });
 
   test("refuses at once what a session leaves no room for, with need and limit", async () => {
     await using engine = await tight(1);
-    const session = await engine.open(program, { warmup: panel });
+    const session = await engine.openSession(program, { warmup: panel });
     const started = performance.now();
     await expect(engine.evaluate(program, panel, { blockRows: 16 })).rejects.toThrow(
       /^E401 the evaluation needs [\d.]+ MiB \(.*\), the limit is [\d.]+ MiB, of which [\d.]+ [KM]iB are in use\n/,
@@ -163,7 +163,9 @@ describe("a limit that holds one call", () => {
     await expect(engine.nulls(program, panel)).rejects.toThrow(/^E401 .*origins [\d.]+ MiB.*are in use/);
     expect(performance.now() - started).toBeLessThan(9000);
     await session.close();
-    expect(bytesOf(await engine.evaluate(program, panel, { blockRows: 16 })).equals(expected[0]!)).toBe(true);
+    expect(
+      bytesOf((await engine.evaluate(program, panel, { blockRows: 16 })).table).equals(expected[0]!),
+    ).toBe(true);
   });
 
   test("ends what waits when the engine is closed", async () => {

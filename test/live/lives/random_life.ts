@@ -508,7 +508,7 @@ export class RandomLife {
       const program = compiled(text, ["propagate_conditions"]);
       this.#around.note("factors", program.factors.length);
       const options = names.length > 0 ? { paramsByTime } : {};
-      const expected = valuesOf(await this.#around.calm.evaluate(program, panel, options));
+      const expected = valuesOf((await this.#around.calm.evaluate(program, panel, options)).table);
       for (const row of rows) if (row.values) this.#compareRow(row, row.values, expected);
     }
   }

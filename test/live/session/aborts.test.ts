@@ -31,7 +31,7 @@ const nextTurn = () => new Promise<void>((resolve) => setImmediate(resolve));
 async function opened(text: string, checkpoint?: Uint8Array) {
   const program = compile(text, { fields: ["close"], operators: [slow] });
   const options = checkpoint ? { checkpoint } : { symbols: ["A"], spareSymbols: 0 };
-  const session = await engine.open(program, options);
+  const session = await engine.openSession(program, options);
   const push = async (time: number, close = time, pushOptions: PushOptions = {}): Promise<unknown> => {
     try {
       const { table } = await session.push({ time, fields: { close: [close] } }, pushOptions);

@@ -47,7 +47,7 @@ const barOf = (time: number, volume = 2, close = time) => ({
 });
 
 async function opened(text: string, options = {}): Promise<LiveSession> {
-  return await engine.open(compile(text, FIELDS), { symbols: ["A"], spareSymbols: 0, ...options });
+  return await engine.openSession(compile(text, FIELDS), { symbols: ["A"], spareSymbols: 0, ...options });
 }
 
 const PARTIAL = "first = close priority 1\nlast = testing(volume)";
@@ -228,7 +228,7 @@ test.each([
 ])("calls that are under way or wait when $closes say so, as later ones do", async ({ closes, problem }) => {
   const own = await Engine.start({ threads: 2 });
   const options = { symbols: ["A"], spareSymbols: 0, revisable: true };
-  const session = await own.open(compile(PARTIAL, FIELDS), options);
+  const session = await own.openSession(compile(PARTIAL, FIELDS), options);
   await session.push(barOf(1));
   const controller = new AbortController();
   const { signal } = controller;

@@ -30,7 +30,7 @@ const wantedIn = (row: number) => (row < 100 ? 3 : Math.floor(row / 2) % TEN.len
 async function run(formulaOf: (k: number) => string, catchUp: CatchUpPolicy) {
   const factors = TEN.map((k) => `f${k} = ${formulaOf(k)} when p == ${k}`);
   const program = compile(["param p = 0", ...factors].join("\n"), { fields: ["close"] });
-  await using session = await engine.open(program, { symbols, time, catchUp });
+  await using session = await engine.openSession(program, { symbols, time, catchUp });
   const pruned: number[] = [];
   const values: unknown[] = [];
   for (let row = 0; row < ROWS; row++) {
@@ -79,7 +79,7 @@ describe("of ten recursions one of which is wanted", () => {
 
   test("values are those of recursions that always run", async () => {
     const always = compile(TEN.map((k) => `f${k} = ${ema(k)}`).join("\n"), { fields: ["close"] });
-    await using session = await engine.open(always, { symbols, time });
+    await using session = await engine.openSession(always, { symbols, time });
     const expected: unknown[] = [];
     for (let row = 0; row < ROWS; row++) {
       const { table } = await session.push(barOf(row));
@@ -125,7 +125,7 @@ test("an update begins with all rows of a recursion, where a push was aborted th
   );
   // Carried values are kept before each row.
   const options = { symbols: ["A"], spareSymbols: 0, retainRows: 3, catchUp: "on_demand" } as const;
-  await using session = await engine.open(before!, options);
+  await using session = await engine.openSession(before!, options);
   const push = (value: number, options = {}) =>
     session.push({ time: value, fields: { close: [value] } }, options);
   for (const value of [1, 2, 3, 4]) await push(value);
@@ -143,7 +143,7 @@ test("an update begins with all rows of a recursion, where a push was aborted th
 test("a session that is restored forgets what a row has left out, and why that failed", async () => {
   const text = "param p = 0\nfirst = close priority 1\nlast = picky(volume) when p == 1";
   const program = compile(text, { fields: ["close", "volume"], operators: [picky] });
-  await using session = await engine.open(program, { symbols: ["A"], catchUp: "on_demand" });
+  await using session = await engine.openSession(program, { symbols: ["A"], catchUp: "on_demand" });
   const barOf = (value: number) => ({ time: value, fields: { close: [value], volume: [value] } });
   await session.push(barOf(5));
   const checkpoint = await session.checkpoint();

@@ -38,7 +38,7 @@ const program = compile(
 const groups = { sector: { AAPL: "tech", MSFT: "tech", IBM: "old", NEW: "old" } };
 
 const open = (options: OpenOptions = {}, of: Program = program) =>
-  engine.open(of, { symbols, time, groups, revisable: true, ...options });
+  engine.openSession(of, { symbols, time, groups, revisable: true, ...options });
 const bar = (minute: Bar["time"], close: readonly (number | null)[] = [3, 1, 2]): Bar => ({
   time: minute,
   fields: { close },
@@ -70,8 +70,8 @@ describe("a row", () => {
       "doubled = close * 2\nranked = group_rank(close, sector)\nempty = delay(close, 1)",
       fields,
     );
-    const expected = await engine.evaluate(formulas, panel);
-    await using session = await engine.open(formulas, { symbols: panel.symbols, time: panel.time });
+    const { table: expected } = await engine.evaluate(formulas, panel);
+    await using session = await engine.openSession(formulas, { symbols: panel.symbols, time: panel.time });
     const { table } = await session.push(panel);
     expect(Buffer.from(tableToIPC(table)).equals(Buffer.from(tableToIPC(expected)))).toBe(true);
   });
@@ -244,8 +244,8 @@ describe("errors leave the session as it was", () => {
 });
 
 test("opening without options lacks the symbols", async () => {
-  await expect(engine.open(program)).rejects.toThrow("E528 a session without symbols");
-  await expect(engine.open(program, {})).rejects.toThrow("E528 a session without symbols");
+  await expect(engine.openSession(program)).rejects.toThrow("E528 a session without symbols");
+  await expect(engine.openSession(program, {})).rejects.toThrow("E528 a session without symbols");
 });
 
 describe("calls of a session", () => {
@@ -388,7 +388,7 @@ describe("a checkpoint", () => {
   test("brings the costs of rows: the first row after it is predicted as in the session itself", async () => {
     await using session = await open();
     for (let minute = 1; minute <= 6; minute++) await session.push(bar(minute));
-    await using later = await engine.open(program, { checkpoint: await session.checkpoint() });
+    await using later = await engine.openSession(program, { checkpoint: await session.checkpoint() });
     const [here, there] = [await session.push(bar(7)), await later.push(bar(7))];
     expect(there.timing.predictedMs).toBe(here.timing.predictedMs);
     expect(linesOf(there.table)).toEqual(linesOf(here.table));
@@ -397,7 +397,7 @@ describe("a checkpoint", () => {
   test("carries params that JSON lacks", async () => {
     await using session = await open({ params: { k: -0 } });
     await session.push(bar(1));
-    await using later = await engine.open(program, { checkpoint: await session.checkpoint() });
+    await using later = await engine.openSession(program, { checkpoint: await session.checkpoint() });
     const { table } = await later.push([bar(2), bar(3)]);
     expect(Object.is([...table.getChild("scaled")!].at(-1), -0)).toBe(true);
   });
@@ -414,7 +414,7 @@ describe("a checkpoint", () => {
     await using wider: LiveSession = await open({ spareSymbols: 3 });
     await expect(wider.restore(checkpoint)).rejects.toMatchObject({ code: "E352" });
     const other = compile("x = ts_mean(close, 9)", { fields: ["close"] });
-    await expect(engine.open(other, { checkpoint })).rejects.toMatchObject({ code: "E352" });
+    await expect(engine.openSession(other, { checkpoint })).rejects.toMatchObject({ code: "E352" });
     await expect(open({ symbols: ["A", "B", "C"], checkpoint })).rejects.toMatchObject({ code: "E352" });
     expect(session.lastTime).toBe(3n);
     await session.restore(checkpoint);

@@ -54,7 +54,7 @@ const params = { session: "close" };
 type GivenParams = Readonly<Record<string, string>>;
 type Lines = ReadonlyMap<string, string[]>;
 const historyOf = async (program: Program, panel = bars): Promise<Lines> =>
-  linesByTime(await engine.evaluate(program, panel, { params }));
+  linesByTime((await engine.evaluate(program, panel, { params })).table);
 
 async function pushAll(
   session: LiveSession,
@@ -73,7 +73,11 @@ describe("an update", () => {
   test.each([60, 120, 240])("gives the bits of the whole history, with %i rows kept", async (retainRows) => {
     const [before, after] = [programOf(BEFORE), programOf(AFTER)];
     const [old, now] = [await historyOf(before), await historyOf(after)];
-    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 20), params, retainRows });
+    await using session = await engine.openSession(before, {
+      warmup: rowsOf(bars, 0, 20),
+      params,
+      retainRows,
+    });
     await pushAll(session, 20, 190, old);
     const { rowCount, shortOfHistory } = await session.update(after);
     expect(rowCount).toBe(Math.min(190, retainRows));
@@ -86,7 +90,11 @@ describe("an update", () => {
   test("goes on while rows are pushed", async () => {
     const [before, after] = [programOf(BEFORE), programOf(AFTER)];
     const [old, now] = [await historyOf(before), await historyOf(after)];
-    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 100), params, retainRows: 90 });
+    await using session = await engine.openSession(before, {
+      warmup: rowsOf(bars, 0, 100),
+      params,
+      retainRows: 90,
+    });
     let row = 100;
     let isUpdated = false;
     const updating = session.update(after).then(() => {
@@ -107,7 +115,11 @@ describe("an update", () => {
 
   test("restarts if the session is restored meanwhile", async () => {
     const [before, after] = [programOf(BEFORE), programOf(AFTER)];
-    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 100), params, retainRows: 90 });
+    await using session = await engine.openSession(before, {
+      warmup: rowsOf(bars, 0, 100),
+      params,
+      retainRows: 90,
+    });
     const checkpoint = await session.checkpoint();
     // Other bars than those that come in their place.
     for (let row = 100; row < 140; row++) await session.push(rowsOf(bars, row + 100, row + 101), { params });
@@ -127,18 +139,18 @@ describe("an update", () => {
   test("recognises a recursive operator whose inputs are in another order", async () => {
     const old = "a = cum_sum(q * close)";
     const [before, after] = [old, `b = close + 1\n${old}`].map((text) => programOf(`param q = 2\n${text}`));
-    await using session = await engine.open(before!, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
+    await using session = await engine.openSession(before!, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
     expect(await session.update(after!)).toEqual({ rowCount: 30, shortOfHistory: [] });
-    await pushAll(session, 100, 110, linesByTime(await engine.evaluate(after!, bars)), {});
+    await pushAll(session, 100, 110, linesByTime((await engine.evaluate(after!, bars)).table), {});
   });
 
   test("hands carried values over at the switch, where windows of the kept rows are full too late", async () => {
     // Parts begin with rows 70, 80 and 90; the mean is exact from row 94 on.
     const text = "smooth = ema(ts_mean(close, 25), 5)";
     const [before, after] = [programOf(text), programOf(`${text}\nother = -close`)];
-    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
+    await using session = await engine.openSession(before, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
     expect(await session.update(after)).toEqual({ rowCount: 30, shortOfHistory: [] });
-    await pushAll(session, 100, 103, linesByTime(await engine.evaluate(after, bars)), {});
+    await pushAll(session, 100, 103, linesByTime((await engine.evaluate(after, bars)).table), {});
   });
 
   test("from too few rows is as a session that began with them", async () => {
@@ -146,10 +158,10 @@ describe("an update", () => {
       programOf("mean = ts_mean(close, 7)"),
       programOf("mean = ts_mean(close, 9)\nnew = ema(close, 20)\nfar = ts_mean(close, 40)"),
     ];
-    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
+    await using session = await engine.openSession(before, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
     const report = await session.update(after);
     expect(report).toEqual({ rowCount: 30, shortOfHistory: ["new", "far"] });
-    const cold = await engine.evaluate(after, rowsOf(bars, 70, ROWS));
+    const { table: cold } = await engine.evaluate(after, rowsOf(bars, 70, ROWS));
     await pushAll(session, 100, 120, linesByTime(cold), {});
   });
 
@@ -157,7 +169,7 @@ describe("an update", () => {
     const [before, after] = [programOf(BEFORE), programOf(AFTER)];
     const now = await historyOf(after);
     const options = { params, revisable: true, retainRows: 48 };
-    await using session = await engine.open(before, { warmup: rowsOf(bars, 0, 50), ...options });
+    await using session = await engine.openSession(before, { warmup: rowsOf(bars, 0, 50), ...options });
     await expect(session.update(after, { select: ["none"] })).rejects.toMatchObject({ code: "E506" });
     await expect(session.update(after, { params: { kk: 1 } })).rejects.toMatchObject({ code: "E506" });
     const misspelt = { selects: [] } as UpdateOptions;
@@ -182,7 +194,7 @@ test("a bar that is revised after a push that was aborted at any moment counts i
   const options = { symbols: ["A"], revisable: true, retainRows: 3 };
   let cutCount = 0;
   for (let moment = 0; moment < 40; moment++) {
-    await using session = await engine.open(first!, options);
+    await using session = await engine.openSession(first!, options);
     const push = (time: number, x: number, signal?: AbortSignal) =>
       session.push({ time, fields: { close: [x] } }, { signal });
     for (let time = 1; time <= 5; time++) await push(time, time);
@@ -201,7 +213,7 @@ test("a bar that is revised after a push that was aborted at any moment counts i
     await session.update(second!);
     const { table } = await push(8, 8);
     const values = [...[1, 2, 3, 4, 5, 6].slice(0, newest - 1), 100, 7, 8];
-    await using whole = await engine.open(second!, options);
+    await using whole = await engine.openSession(second!, options);
     const bars = values.map((x, index) => ({ time: index + 1, fields: { close: [x] } }));
     const expected = await whole.push(bars);
     expect(table.getChild("smooth")!.get(0), `aborted after ${moment} turns`).toBe(
@@ -218,7 +230,7 @@ test("a revision that is aborted at any moment after an update leaves the row as
   );
   let cutCount = 0;
   for (let moment = 0; moment < 40; moment++) {
-    await using session = await engine.open(first!, { symbols: ["A"], revisable: true });
+    await using session = await engine.openSession(first!, { symbols: ["A"], revisable: true });
     const barOf = (time: number, x: number) => ({ time, fields: { close: [x] } });
     await session.push([barOf(1, 1), barOf(2, 2)]);
     await session.update(second!);

@@ -16,7 +16,7 @@ test("the newest cells of a session have the explanations that the history gives
     file,
     groups: [...panel.groups.keys()],
   });
-  await using session = await engine.open(program, { warmup: panel, retainRows: 600 });
+  await using session = await engine.openSession(program, { warmup: panel, retainRows: 600 });
   const day = Number(panel.time.values[panel.rowCount - 1]!);
   const time = new Date(day * 86_400_000).toISOString().slice(0, 10);
   const random = new Seeded();

@@ -12,7 +12,7 @@ const bar = (time: number, ...close: (number | null)[]) => ({ time, fields: { cl
 test("rows that were revised, and symbols that were added", async () => {
   const program = compile("f = rank(ts_mean(close, 2))");
   const options = { symbols: ["B", "A"], spareSymbols: 1, revisable: true };
-  await using session = await engine.open(program, options);
+  await using session = await engine.openSession(program, options);
   await session.push(bar(1, 1, 2));
   await session.addSymbols(["0"]);
   await session.push(bar(2, 3, 4, 5));
@@ -25,7 +25,7 @@ test("rows that were revised, and symbols that were added", async () => {
 
 test("what the session has not kept is refused: rows, all rows of a recursion, rows with other params", async () => {
   const program = compile("param p = 1\nf = ts_mean(close, 3) * p\ng = ema(close, 3)");
-  await using session = await engine.open(program, { symbols: ["A"], retainRows: 4 });
+  await using session = await engine.openSession(program, { symbols: ["A"], retainRows: 4 });
   await expect(session.why("f", "A")).rejects.toThrow("E551 f depends on 3 rows, the session has 0");
   for (let time = 1; time <= 4; time++) await session.push(bar(time, time));
   expect(await session.why("g", "A")).toMatchObject({ cause: null });
