@@ -53,8 +53,6 @@ const DATA: readonly WrongInput[] = [
     args: evaluate(),
     files: { "bars.csv": "date,symbol,close\n2020-01-01,A,1\n2020-01-02,A,n/a\n2020-01-03,A,-\n" },
   },
-  { what: "no row after --from", args: evaluate("--from", "2021-01-01") },
-  { what: "--from behind --to", args: evaluate("--from", "2020-01-03", "--to", "2020-01-02") },
   { what: "--from that is no date", args: evaluate("--from", "yesterday") },
   {
     what: "group that the panel lacks",
