@@ -200,7 +200,13 @@ export class TaskRunner {
     const { slabRows } = this.#job.cut;
     const [first, end] = [slabRows[slabs[0] ?? 0]!, slabRows[(slabs.at(-1) ?? -1) + 1]!];
     await this.#inputs.check();
-    yield* (await this.#open(panel)).rows(share, first, end);
+    try {
+      yield* (await this.#open(panel)).rows(share, first, end);
+    } catch (error) {
+      // Bars that others replace look damaged to whoever reads them.
+      await this.#inputs.check();
+      throw error;
+    }
     await this.#inputs.check();
   }
 

@@ -29,15 +29,15 @@ function step(name) {
 }
 
 fs.renameSync = (from, to) => {
-  const isCounts = /\/\.part-[^/]*\.json$/.test(to);
-  if (isCounts) step("a part without its counts");
   renameSync(from, to);
-  if (isCounts) step("a part beside its columns");
   if (to.endsWith(".columns")) step("columns");
 };
 fs.promises.rename = async (from, to) => {
+  const isCounts = /\/\.part-[^/]*\.json$/.test(to);
   if (/\/part-[^/]*\.parquet$/.test(to)) step("a part without its name");
+  if (isCounts) step("a part without its counts");
   await rename(from, to);
+  if (isCounts) step("a part beside its columns");
 };
 fs.rmSync = (path, options) => {
   rmSync(path, options);
