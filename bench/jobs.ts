@@ -31,7 +31,7 @@ export interface VariantTimes {
 
 export const alpha101 = (): Readonly<Record<string, string>> => ({ "a.factors": publishedText("alpha101") });
 
-/** A hundred factors that share sub-expressions, in so many files. */
+/** A hundred factors that share sub-expressions, in a number of files. */
 export function sharingFormulas(fileCount: number): Record<string, string> {
   const factors = Array.from({ length: 50 }, (_, i) => [
     `f${i} = ts_corr(rank(close), rank(volume), ${5 + i})`,

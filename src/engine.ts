@@ -1,7 +1,7 @@
 import type { RecordBatch, Table } from "apache-arrow";
 import { builtInRegistry } from "../operators/index.ts";
 import { PROGRAM, type Program } from "./compile.ts";
-import { batchesOfBlocks, FactorBatches, type OutputColumns } from "./data/factors/factor_batches.ts";
+import { batchesOfBlocks, FactorBatches, outputColumns } from "./data/factors/factor_batches.ts";
 import { asPanelSource, type PanelSource } from "./data/panel/panel_source.ts";
 import { openFactorWriter } from "./data/write/factor_writer.ts";
 import {
@@ -130,7 +130,7 @@ export class Engine {
     const batches = async function* () {
       const input = asPanelSource("stream", source);
       const stream = await open();
-      const gathered = new FactorBatches(outputColumns(input, stream), options);
+      const gathered = new FactorBatches(outputColumns(input, stream.wanted.factors), options);
       report = () => reportOf(stream, gathered);
       try {
         yield* batchesOfBlocks(gathered, stream.blocks());
@@ -161,7 +161,7 @@ export class Engine {
     checkArgument("write", path, PATH);
     const stream = await this.openStream(program, input, options);
     try {
-      const writer = await openFactorWriter(path, outputColumns(input, stream), options);
+      const writer = await openFactorWriter(path, outputColumns(input, stream.wanted.factors), options);
       try {
         for await (const block of stream.blocks()) await writer.append(block);
         await writer.commit();
@@ -339,10 +339,6 @@ function reported<Item, Report>(
   report: () => Report,
 ): Reported<Item, Report> {
   return Object.defineProperty(items, "report", { get: report }) as Reported<Item, Report>;
-}
-
-function outputColumns({ time, symbols }: PanelSource, { wanted }: FactorStream): OutputColumns {
-  return { time, symbols, factors: wanted.factors.map(({ name }) => name) };
 }
 
 /** The operators that a program may use. @throws UsageError E528 for what is no program. */

@@ -27,7 +27,11 @@ export function addJobs(bench: Command, parseCount: (text: string) => number): v
     .option("--threads <count>", "threads (default: one per core, less one from 4 on)", parseCount)
     .option("--repeats <count>", "runs of each variant", parseCount, 5)
     .option("--base <folder>", "a built checkout of a version before, to run in turn with this one")
-    .option("--formula-files <count>", "100 factors in so many files, in turn with one file", parseCount)
+    .option(
+      "--formula-files <count>",
+      "100 factors in this number of files, in turn with one file",
+      parseCount,
+    )
     .action(runJobsBench);
 }
 

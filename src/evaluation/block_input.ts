@@ -75,7 +75,7 @@ function hasRow({ present }: Panel): Float64Array<SharedArrayBuffer> {
   return column;
 }
 
-/** One value per param; if params change over time a column of so many rows, to be filled by `fillParams`. */
+/** One value per param; if params change over time a column of this number of rows, to be filled by `fillParams`. */
 export function paramColumns({ params, read }: PreparedCall, rowCount: number): PlanBuffers["params"] {
   return Object.fromEntries(
     read.params.map((name) => [name, params.changeOverTime ? sharedColumn(rowCount) : params.numeric(name)]),

@@ -1,6 +1,6 @@
 import type { Table } from "apache-arrow";
 import type { Program } from "../compile.ts";
-import type { FactorBlock } from "../data/factors/factor_batches.ts";
+import { type FactorBlock, outputColumns } from "../data/factors/factor_batches.ts";
 import { type FactorTable, factorTableOfBlocks } from "../data/factors/factor_table.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -109,11 +109,11 @@ export async function evaluateTable(
 
 async function collected(
   stream: FactorStream,
-  { time, symbols }: PanelSource,
+  source: PanelSource,
   { keepInfinite = false }: EvaluateOptions,
   started: number,
 ): Promise<Evaluated> {
-  const { range, wanted } = stream;
+  const { range } = stream;
   const startedAt = performance.now();
   let computedAt = startedAt;
   let waitedMs = 0;
@@ -127,9 +127,12 @@ async function collected(
       askedAt = performance.now();
     }
   };
-  const columns = { time, symbols, factors: wanted.factors.map(({ name }) => name) };
   const options = { keepInfinite, rowCount: range.end - range.first };
-  const { table, ...counts } = await factorTableOfBlocks(columns, timed(), options);
+  const { table, ...counts } = await factorTableOfBlocks(
+    outputColumns(source, stream.wanted.factors),
+    timed(),
+    options,
+  );
   const report: EvaluationReport = {
     planMs: startedAt - started,
     computeMs: computedAt - startedAt,

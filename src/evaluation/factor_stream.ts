@@ -283,7 +283,7 @@ export class FactorStream {
   }
 }
 
-/** Blocks that are in memory at a time: those that overlap, if the rows are so many. */
+/** Blocks that are in memory at a time: those that overlap, where there are enough rows. */
 function spacesFor({ range }: PreparedCall, blockRows: number): number {
   return Math.min(OVERLAPPING_BLOCKS_MAX, Math.max(1, Math.ceil(range.end / blockRows)));
 }

@@ -18,7 +18,7 @@ export class StagedInput implements BlockInput {
   readonly #times: BigInt64Array;
   readonly #present: Uint8Array;
 
-  /** Bytes that it allocates for columns of so many rows. */
+  /** Bytes that it allocates for columns of this number of rows. */
   static bytesOf(read: ColumnsRead, rowCount: number, laneCount: number): number {
     const cellBytes = 8 * read.fields.length + 4 * read.groups.length + 1;
     return rowCount * (laneCount * cellBytes + 8 * (read.params.length + 1));

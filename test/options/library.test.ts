@@ -171,9 +171,9 @@ test.each(
   const reason = new Error("enough");
   await expect(CALL[door]!(of, { signal: AbortSignal.abort(reason) })).rejects.toBe(reason);
   if (door === "openSession") return;
-  const told: number[] = [];
-  await CALL[door]!(of, { onProgress: (done: number) => told.push(done) });
-  expect(told.length).toBeGreaterThan(0);
+  const counts: number[] = [];
+  await CALL[door]!(of, { onProgress: (done: number) => counts.push(done) });
+  expect(counts.length).toBeGreaterThan(0);
 });
 
 test("every option has a probe, but those of which only the effect shows", () => {

@@ -1,6 +1,5 @@
 /** What becomes of the blocks of an evaluation, here or on a cluster: files, rows on the terminal, statistics. */
 import type { FactorBatches, FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
-import type { PanelSource } from "../../data/panel/panel_source.ts";
 import { formatTime } from "../../data/time/time_text.ts";
 import type { FactorWriter } from "../../data/write/factor_writer.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
@@ -62,7 +61,8 @@ export async function writeBlocks(
   wanted: WantedFactors,
   blocks: AsyncGenerator<FactorBlock, void, void>,
 ): Promise<Omit<EvalResult, "wanted">> {
-  const columns = outputColumns(opened.source, wanted);
+  const { outputColumns } = await import("../../data/factors/factor_batches.ts");
+  const columns = outputColumns(opened.source, wanted.factors);
   const shown = new ShownRows(columns.factors, choice);
   const statistics = new FactorStatistics(columns.factors);
   const writer = await openWriter(flags, columns, opened.specs.call.keepInfinite === true);
@@ -144,12 +144,13 @@ export async function printResult({ opened, flags }: EvalRun, result: EvalResult
     print(JSON.stringify(summary));
     return;
   }
-  const [{ valueTable }, { statisticsTable }, { nextCommands }] = await Promise.all([
+  const [{ outputColumns }, { valueTable }, { statisticsTable }, { nextCommands }] = await Promise.all([
+    import("../../data/factors/factor_batches.ts"),
     import("./value_table.ts"),
     import("../statistics/statistics_table.ts"),
     import("./next_commands.ts"),
   ]);
-  const columns = outputColumns(source, result.wanted);
+  const columns = outputColumns(source, result.wanted.factors);
   const { rowCount, shownRows } = result;
   const factors = factorSummaries(result);
   const rows = shownRows ?? [];
@@ -162,8 +163,4 @@ export async function printResult({ opened, flags }: EvalRun, result: EvalResult
     ...(next.length > 0 ? ["", ...next] : []),
   ];
   (flags.out === STANDARD ? printNote : print)(text.join("\n"));
-}
-
-function outputColumns({ time, symbols }: PanelSource, { factors }: WantedFactors): OutputColumns {
-  return { time, symbols, factors: factors.map(({ name }) => name) };
 }

@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import type { RecordBatch, Table } from "apache-arrow";
 import { builtInRegistry } from "../../../operators/index.ts";
 import { PROGRAM, type Program } from "../../compile.ts";
-import { batchesOfBlocks, FactorBatches, type OutputColumns } from "../../data/factors/factor_batches.ts";
+import { batchesOfBlocks, FactorBatches, outputColumns } from "../../data/factors/factor_batches.ts";
 import { factorTableOfBlocks } from "../../data/factors/factor_table.ts";
 import { PANEL, type PanelSource, panelSource } from "../../data/panel/panel_source.ts";
 import { openPanelSource } from "../../data/source/open_panel_source.ts";
@@ -116,7 +116,10 @@ export class Cluster {
     const run = await this.openRun(program, input, options);
     const { keepInfinite = false } = options;
     try {
-      yield* batchesOfBlocks(new FactorBatches(outputColumns(input, run), { keepInfinite }), run.blocks());
+      yield* batchesOfBlocks(
+        new FactorBatches(outputColumns(input.source, run.wanted.factors), { keepInfinite }),
+        run.blocks(),
+      );
     } finally {
       await run.close();
     }
@@ -132,7 +135,7 @@ export class Cluster {
     const run = await this.openRun(program, input, options);
     const { keepInfinite = false } = options;
     try {
-      const columns = outputColumns(input, run);
+      const columns = outputColumns(input.source, run.wanted.factors);
       const { table, ...counts } = await factorTableOfBlocks(columns, run.blocks(), { keepInfinite });
       return { table, report: countsOf(counts) };
     } finally {
@@ -244,10 +247,6 @@ const isClusterPanel = (given: unknown) => hasAll(given, ["source", "path", "opt
 function asClusterPanel(panel: ClusterPanel | Panel): ClusterPanel {
   checkArgument("a cluster's evaluate", panel, CLUSTER_PANEL);
   return "source" in panel ? panel : { source: panelSource(panel), path: null, options: {} };
-}
-
-function outputColumns({ source }: ClusterPanel, { wanted }: ClusterRun): OutputColumns {
-  return { time: source.time, symbols: source.symbols, factors: wanted.factors.map(({ name }) => name) };
 }
 
 function hangOf(hang: ClusterOptions["hang"]): ClusterJob["hang"] {

@@ -51,9 +51,9 @@ export interface ClusterRunOptions
 }
 
 /** Errors after which a run starts again: files or a panel on workers were lost, the scheduler or the bridge was. */
-const RECOVERABLE = new Set(["E610", "E611", "E611"]);
+const RECOVERABLE = new Set(["E610", "E611"]);
 /** Errors after which the bridge is useless; for E604, a worker has been awaited already. */
-const LOST = new Set(["E604", "E611", "E611"]);
+const LOST = new Set(["E604", "E611"]);
 const ATTEMPTS_MAX = 3;
 /** How long an aborted run waits for the scheduler to cancel its tasks. */
 const CANCEL_MS_MAX = 1_000;

@@ -54,7 +54,7 @@ export class InputCheck {
     this.#inputs = inputs;
   }
 
-  /** @throws DataError E615 for a path that cannot be read, E615 that names the difference; as `listInputFiles`. */
+  /** @throws DataError E615 for a path that cannot be read, or that names the difference; as `listInputFiles`. */
   async check(): Promise<void> {
     for (const { path, files } of this.#inputs) {
       checkReadable(path);

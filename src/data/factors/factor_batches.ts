@@ -19,6 +19,7 @@ import { InternalError } from "../../errors.ts";
 import type { TimeType } from "../../panel.ts";
 import { Pauses } from "../../steps.ts";
 import { factorNameTaken } from "../errors.ts";
+import type { PanelSource } from "../panel/panel_source.ts";
 import { arrowTimeType } from "../time/arrow_time.ts";
 import { FactorValues, fitted, grown } from "./factor_values.ts";
 import { TableMemory } from "./table_memory.ts";
@@ -219,6 +220,14 @@ export function checkFactorNames({ time, factors }: Omit<OutputColumns, "symbols
     const taken = [time.name, SYMBOL_NAME].find((key) => key.toLowerCase() === name.toLowerCase());
     if (taken !== undefined) throw factorNameTaken(name, taken);
   }
+}
+
+/** The columns of the output for these factors of a source. */
+export function outputColumns(
+  { time, symbols }: PanelSource,
+  factors: readonly { readonly name: string }[],
+): OutputColumns {
+  return { time, symbols, factors: factors.map(({ name }) => name) };
 }
 
 /** The names of the output's columns. */

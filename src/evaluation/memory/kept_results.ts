@@ -2,6 +2,6 @@
 export interface KeptResults {
   readonly memoryBytes: number;
   readonly diskBytes: number;
-  /** Sends so many bytes to disk, or all that can go. Never rejects: its owner handles errors. Returns those that went. */
+  /** Sends this number of bytes to disk, or all that can go. Never rejects: its owner handles errors. Returns those that went. */
   spill(bytes: number): Promise<number>;
 }
