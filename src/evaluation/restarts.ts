@@ -7,36 +7,46 @@ import type { TimeColumn, TimeType } from "../panel.ts";
 import { minutesOf, type Restarts, type Sessions } from "./options.ts";
 import { countBefore, timeOf } from "./row_range.ts";
 
-/** Finds the rows at which history begins again. The rows between two restarts are a stretch. */
+/** The number of the stretch of a time: the rows between two restarts. It ascends from one stretch to the next. */
+export type StretchOf = (time: bigint) => number;
+
+/**
+ * A stretch begins with the first row that is not before a time of a list. A row belongs to the session that started last
+ * on its day; rows before the first session of a day are a stretch of their own. A session starts once, also if clocks go
+ * back over its start.
+ *
+ * @returns null for no restarts
+ * @throws UsageError E541 for a time that does not fit, and for sessions where rows have no time of day.
+ */
+export async function stretchesOf(restarts: Restarts | undefined, type: TimeType): Promise<StretchOf | null> {
+  if (restarts === undefined) return null;
+  return isList(restarts) ? await stretchesOfTimes(restarts, type) : sessionOf(restarts, type);
+}
+
+/** Finds the rows at which history begins again. */
 export class RestartFinder {
   /** Rows of the time column, but the first, at which a stretch begins, ascending. */
   readonly rows: readonly number[];
   /** Number of the stretch of the last row seen; null before any. */
   last: number | null = null;
   readonly #times: BigInt64Array;
-  /** Ascends from one stretch to the next. */
-  readonly #stretchOf: (time: bigint) => number;
+  readonly #stretchOf: StretchOf;
 
   /**
-   * A stretch begins with the first row that is not before a time of a list. A row belongs to the session that started last
-   * on its day; rows before the first session of a day are a stretch of their own. A session starts once, also if clocks go
-   * back over its start.
-   *
    * @param end rows of the time column that count
    * @returns null for none
-   * @throws UsageError E541 for a time that does not fit, and for sessions where rows have no time of day.
+   * @throws UsageError as `stretchesOf`.
    */
   static async of(
     { type, values }: TimeColumn,
     end: number,
     { restarts }: { readonly restarts?: Restarts },
   ): Promise<RestartFinder | null> {
-    if (restarts === undefined) return null;
-    const stretchOf = isList(restarts) ? await stretchesOfTimes(restarts, type) : sessionOf(restarts, type);
-    return new RestartFinder(stretchOf, values.subarray(0, end));
+    const stretchOf = await stretchesOf(restarts, type);
+    return stretchOf && new RestartFinder(stretchOf, values.subarray(0, end));
   }
 
-  private constructor(stretchOf: (time: bigint) => number, times: BigInt64Array) {
+  private constructor(stretchOf: StretchOf, times: BigInt64Array) {
     this.#stretchOf = stretchOf;
     this.#times = times;
     this.rows = this.starts(times).slice(1);
@@ -67,10 +77,7 @@ function isList(restarts: Restarts): restarts is readonly (string | Date)[] {
   return Array.isArray(restarts);
 }
 
-async function stretchesOfTimes(
-  texts: readonly (string | Date)[],
-  type: TimeType,
-): Promise<(time: bigint) => number> {
+async function stretchesOfTimes(texts: readonly (string | Date)[], type: TimeType): Promise<StretchOf> {
   using databases = new ReusedDatabases();
   const found: bigint[] = [];
   for (const text of texts) found.push(await timeOf(text, type, "from", "a restart", databases.open));
@@ -78,7 +85,7 @@ async function stretchesOfTimes(
   return (time) => countBefore(times, time + 1n);
 }
 
-function sessionOf(given: Sessions, type: TimeType): (time: bigint) => number {
+function sessionOf(given: Sessions, type: TimeType): StretchOf {
   const { sessions, timezone = "UTC" } = given;
   if (type.kind !== "timestamp")
     throw timeUnusable(

@@ -17,6 +17,13 @@ export const timeNotAfter = (time: string, last: string) =>
     "push bars in the order of their times, each time once; revise replaces the newest bar",
   );
 
+/** The bar at which windows restarted was taken back; those before it are gone. */
+export const timeBeforeRestart = (time: string, begun: string) =>
+  outOfOrder(
+    `windows have restarted for a bar of ${begun}; one of ${time} is of the rows before`,
+    "push bars in the order of their times, or open the session again from the last checkpoint",
+  );
+
 /** The bar came after one that was aborted or failed. */
 export function barTakenBack(): ResourceError {
   const problem = "an earlier bar was aborted or failed while this one was under way or waited";

@@ -1,6 +1,7 @@
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Program } from "../compile.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
+import type { StretchOf } from "../evaluation/restarts.ts";
 import {
   type RecurrenceValues,
   type RecurrentPlan,
@@ -34,6 +35,8 @@ export interface SessionParts {
   readonly groups: GroupCodes;
   readonly time: Pick<TimeColumn, "name" | "type">;
   readonly series: SeriesFields;
+  /** Null for a session without restarts. */
+  readonly stretchOf: StretchOf | null;
   readonly options: OpenOptions;
   /** Of the tasks of all programs. */
   readonly numbers: TaskNumbers;

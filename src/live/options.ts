@@ -1,7 +1,7 @@
 import { types } from "node:util";
 import { checkPanel } from "../data/panel/check_panel.ts";
 import { PANEL } from "../data/panel/panel_source.ts";
-import type { EvaluateOptions, KernelChoice } from "../evaluation/options.ts";
+import type { EvaluateOptions, KernelChoice, Restarts } from "../evaluation/options.ts";
 import { checkedAt } from "../options/option_table.ts";
 import type { Panel, TimeColumn } from "../panel.ts";
 import { type ArgumentKind, FLAG, LIST, oneOf, RECORD, SIGNAL, wholeNumber } from "../text/argument_kinds.ts";
@@ -36,6 +36,8 @@ export interface OpenOptions {
   readonly revisable?: boolean | undefined;
   /** Only these factors. */
   readonly select?: readonly string[] | undefined;
+  /** Where windows and recurrences begin as if no row had come before: see `EvaluateOptions.restarts`. */
+  readonly restarts?: Restarts | undefined;
   /** Keep infinities in the output instead of turning them into nulls. */
   readonly keepInfinite?: boolean | undefined;
   /** Which factors come first where a budget is short: the larger, the earlier. Default: those of the formula file. */

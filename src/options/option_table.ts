@@ -139,7 +139,6 @@ const CALL: Rows<EvaluateOptions> = {
     flag: "--restarts <times>",
     yaml: "restarts",
     help: "windows restart at these times, or at sessions: 09:30-16:00@Europe/Paris",
-    refused: { openSession: inSession("restarts", "open another session at each restart") },
   },
   keepInfinite: {
     written: "switch",

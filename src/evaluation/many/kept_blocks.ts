@@ -1,6 +1,5 @@
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import { type PanelSource, panelOf } from "../../data/panel/panel_source.ts";
-import type { KeptResults } from "../memory/kept_results.ts";
 import type { MemoryBudget } from "../memory/memory_budget.ts";
 import { KeptFile } from "./kept_file.ts";
 
@@ -17,23 +16,19 @@ interface KeptBlock {
   readonly rowCount: number;
   /** The outputs; then the marks of presence, if the source has them in blocks only. */
   readonly columns: readonly KeptColumn[];
-  /** Those who have bytes in memory: readers, writes to the file. */
-  userCount: number;
 }
 
 /**
  * Computed blocks that are read again and again, each output by itself. What does not fit into memory is written to one file,
  * whose pages the system keeps in memory as long as it can.
  */
-export class KeptBlocks implements KeptResults {
+export class KeptBlocks {
   readonly #budget: MemoryBudget;
   readonly #source: PanelSource;
-  readonly #letGo: () => void;
   readonly #blocks: KeptBlock[] = [];
   #nextRow: number;
   #file: Promise<KeptFile> | null = null;
-  #memoryBytes = 0;
-  #diskBytes = 0;
+  #readerCount = 0;
   /** Why there is nothing to read any more: what was written is lost, or everything is closed. */
   #end: Error | null = null;
 
@@ -42,15 +37,6 @@ export class KeptBlocks implements KeptResults {
     this.#budget = budget;
     this.#source = source;
     this.#nextRow = firstRow;
-    this.#letGo = budget.keep(this);
-  }
-
-  get memoryBytes(): number {
-    return this.#memoryBytes;
-  }
-
-  get diskBytes(): number {
-    return this.#diskBytes;
   }
 
   /** Keeps a copy of the next block. @throws ResourceError E444 if there is no place for it. */
@@ -61,11 +47,10 @@ export class KeptBlocks implements KeptResults {
       if (values) parts.push(new Uint8Array(values.buffer, values.byteOffset, values.byteLength));
     if (!panelOf(this.#source)) parts.push(present);
     const kept = parts.map(({ byteLength }): KeptColumn => ({ byteLength, bytes: null, place: null }));
-    this.#blocks.push({ firstRow: this.#nextRow, rowCount, columns: kept, userCount: 0 });
+    this.#blocks.push({ firstRow: this.#nextRow, rowCount, columns: kept });
     this.#nextRow += rowCount;
     const byteLength = parts.reduce((sum, part) => sum + part.byteLength, 0);
-    if (this.#budget.hasRoomFor(byteLength)) {
-      this.#memoryBytes += byteLength;
+    if (this.#budget.keep(byteLength)) {
       for (const [index, part] of parts.entries()) kept[index]!.bytes = part.slice();
     } else await this.#write(kept, parts);
   }
@@ -79,11 +64,11 @@ export class KeptBlocks implements KeptResults {
     const { time, laneCount } = this.#source;
     const inMemory = panelOf(this.#source)?.present;
     const spaces: Uint8Array[] = [];
-    for (const block of this.#blocks) {
-      const { firstRow, rowCount } = block;
-      const end = firstRow + rowCount;
-      block.userCount++;
-      try {
+    this.#readerCount++;
+    try {
+      for (const block of this.#blocks) {
+        const { firstRow, rowCount } = block;
+        const end = firstRow + rowCount;
         const reading = [...factors].map(async ([name, output]) => {
           if (output === null) return [name, null] as const;
           const { buffer, byteOffset } = await this.#bytes(block.columns[output]!, spaces, output);
@@ -94,51 +79,22 @@ export class KeptBlocks implements KeptResults {
           inMemory?.subarray(firstRow * laneCount, end * laneCount) ??
           (await this.#bytes(block.columns.at(-1)!, spaces, block.columns.length));
         yield { rowCount, times: time.values.subarray(firstRow, end), present, columns };
-      } finally {
-        block.userCount--;
       }
+    } finally {
+      this.#readerCount--;
     }
     if (this.#end) throw this.#end;
   }
 
   /** Discards an output that is not read any more. */
   discard(output: number): void {
-    for (const block of this.#blocks) this.#discard(block, block.columns[output]!);
-  }
-
-  async spill(bytes: number): Promise<number> {
-    let spilled = 0;
-    for (const block of this.#blocks) {
-      if (spilled >= bytes) break;
-      const columns = block.columns.filter((column) => column.bytes !== null);
-      if (block.userCount > 0 || columns.length === 0) continue;
-      block.userCount++;
-      try {
-        await this.#write(
-          columns,
-          columns.map((column) => column.bytes!),
-        );
-      } catch (error) {
-        this.#end ??= error as Error;
-        return spilled;
-      } finally {
-        block.userCount--;
-      }
-      for (const column of columns) {
-        // It may have been discarded meanwhile.
-        if (column.bytes) spilled += column.byteLength;
-        this.#free(block, column);
-      }
-    }
-    return spilled;
+    for (const block of this.#blocks) this.#discard(block.columns[output]!);
   }
 
   /** Discards everything and releases memory and disk. May be called twice. */
   async close(): Promise<void> {
     this.#end ??= new Error("kept results were closed");
-    for (const block of this.#blocks.splice(0))
-      for (const column of block.columns) this.#discard(block, column);
-    this.#letGo();
+    for (const column of this.#blocks.splice(0).flatMap(({ columns }) => columns)) this.#discard(column);
     const file = await this.#file?.catch(() => null);
     await file?.close();
   }
@@ -151,7 +107,6 @@ export class KeptBlocks implements KeptResults {
     for (const column of columns) {
       column.place = place;
       place += column.byteLength;
-      this.#diskBytes += column.byteLength;
       this.#budget.noteSpilled(column.byteLength);
     }
   }
@@ -170,17 +125,13 @@ export class KeptBlocks implements KeptResults {
     return target;
   }
 
-  #discard(block: KeptBlock, column: KeptColumn): void {
-    this.#free(block, column);
-    if (column.place !== null) this.#diskBytes -= column.byteLength;
-    column.place = null;
-  }
-
-  /** Frees the memory at once, if nobody has it: V8 would do so later, and the process would grow meanwhile. */
-  #free(block: KeptBlock, column: KeptColumn): void {
-    if (!column.bytes) return;
-    this.#memoryBytes -= column.byteLength;
-    if (block.userCount === 0) (column.bytes.buffer as ArrayBuffer).transfer(0);
+  #discard(column: KeptColumn): void {
+    const { bytes, place, byteLength } = column;
+    if (place !== null) this.#budget.noteSpilled(-byteLength);
+    if (bytes) this.#budget.letGo(byteLength);
+    // At once, if nobody reads: V8 would free the memory later, and the process would grow meanwhile.
+    if (bytes && this.#readerCount === 0) (bytes.buffer as ArrayBuffer).transfer(0);
     column.bytes = null;
+    column.place = null;
   }
 }

@@ -1,7 +1,6 @@
 import type { ResourceError } from "../../errors.ts";
 import { Changes } from "./changes.ts";
 import type { EngineMemory } from "./engine_memory.ts";
-import type { KeptResults } from "./kept_results.ts";
 import { bytesHeld, bytesOf, formatBytes, type MemoryNeed, memoryShort, sum } from "./memory_need.ts";
 import { type GarbageCollector, INTERVAL_MS, Relief } from "./relief.ts";
 import { type MemoryThresholds, memoryShares } from "./thresholds.ts";
@@ -50,6 +49,9 @@ export class MemoryBudget {
   #busyCount = 0;
   /** A call tries again; others wait meanwhile. */
   #isTrying = false;
+  /** Results that wait to be read: in memory, on disk, and those that went to disk so far. */
+  #keptBytes = 0;
+  #spilledBytes = 0;
   #spilledBytesTotal = 0;
   readonly #changes = new Changes();
   #closed: Error | null = null;
@@ -65,7 +67,6 @@ export class MemoryBudget {
       limitBytes,
       shares: memoryShares(options.thresholds),
       threads: options.threads ?? 0,
-      usedBytes: () => this.usedBytes,
       onChange: () => this.#changes.note(),
     });
   }
@@ -75,15 +76,19 @@ export class MemoryBudget {
     return this.#allocatedBytes + sum([...this.#holders.keys()].map(({ byteLength }) => byteLength));
   }
 
+  /** What is used and what is kept. */
+  get #occupiedBytes(): number {
+    return this.usedBytes + this.#keptBytes;
+  }
+
   get memory(): EngineMemory {
-    const { process, occupiedBytes, kept, keptBytes, isPaused } = this.#relief;
-    const onDisk = sum([...kept].map(({ diskBytes }) => diskBytes));
+    const { process, isPaused } = this.#relief;
     return {
-      ...process.account(occupiedBytes),
+      ...process.account(this.#occupiedBytes),
       limitBytes: this.limitBytes,
       managedBytes: this.usedBytes,
-      keptBytes,
-      spilledBytes: onDisk,
+      keptBytes: this.#keptBytes,
+      spilledBytes: this.#spilledBytes,
       spilledBytesTotal: this.#spilledBytesTotal,
       waitingCount: this.#waitingCount,
       isPaused,
@@ -124,11 +129,7 @@ export class MemoryBudget {
     }
   }
 
-  /**
-   * Kept results do not count, because they can go to disk.
-   *
-   * @throws ResourceError E401 naming need and limit if the memory does not suffice.
-   */
+  /** @throws ResourceError E401 naming need and limit if the memory does not suffice. */
   expectRoom(need: MemoryNeed): void {
     const shortage = this.#shortage(need);
     if (shortage === null) return;
@@ -156,7 +157,6 @@ export class MemoryBudget {
     if (need.lasts) this.#lastingBytes += bytes;
     else this.#endingCount++;
     for (const buffer of held) this.#holders.set(buffer, (this.#holders.get(buffer) ?? 0) + 1);
-    this.#relief.spill();
     this.#schedule();
     let isReserved = true;
     return () => {
@@ -177,24 +177,31 @@ export class MemoryBudget {
     this.#relief.noteClosed(bytes, threads);
   }
 
-  /** Counts results as kept until the returned function is called. */
-  keep(results: KeptResults): () => void {
-    this.#relief.kept.add(results);
-    return () => void this.#relief.kept.delete(results);
+  /**
+   * Keeps further results in memory until `letGo`; false if they have to wait on disk: they would take what is managed above the
+   * share `target`, or the process above the share `spill`.
+   */
+  keep(bytes: number): boolean {
+    const roomBytes = Math.min(this.limitBytes, this.#relief.bytesAt("target")) - this.#occupiedBytes;
+    if (bytes > roomBytes || this.#relief.isLargeWith(bytes)) return false;
+    this.#keptBytes += bytes;
+    return true;
   }
 
-  /** Kept results went to disk. */
+  letGo(bytes: number): void {
+    this.#keptBytes -= bytes;
+    this.#relief.noteReleased(bytes);
+    this.#changes.note();
+  }
+
+  /** Results of these bytes went to disk; if negative, they are not there any more. */
   noteSpilled(bytes: number): void {
-    this.#spilledBytesTotal += bytes;
-  }
-
-  /** True if further results of these bytes can be kept in memory. */
-  hasRoomFor(bytes: number): boolean {
-    return this.#relief.hasRoomFor(bytes);
+    this.#spilledBytes += bytes;
+    this.#spilledBytesTotal += Math.max(0, bytes);
   }
 
   /**
-   * Back-pressure: waits while too much is in use, as long as other calls go on or spilling can change that. Call it before
+   * Back-pressure: waits while too much is in use, as long as other calls go on. Call it before
    * each block, and `endBlock` after it.
    *
    * @param evaluation the one that runs the block
@@ -273,7 +280,7 @@ export class MemoryBudget {
 
   #shortage(need: MemoryNeed): Shortage | null {
     const added = need.held.filter((buffer) => !this.#holders.has(buffer));
-    if (this.usedBytes + bytesOf(need) + bytesHeld({ held: added }) > this.limitBytes) return "managed";
+    if (this.#occupiedBytes + bytesOf(need) + bytesHeld({ held: added }) > this.limitBytes) return "managed";
     const refusedAt = this.#relief.bytesAt("refuse");
     if (refusedAt === Number.POSITIVE_INFINITY) return null;
     const processBytes = this.#relief.read();
@@ -282,15 +289,13 @@ export class MemoryBudget {
   }
 
   #mayBegin(evaluation: unknown): boolean {
-    const { isSpilling, occupiedBytes, isPaused } = this.#relief;
-    if (isSpilling && occupiedBytes > this.#relief.bytesAt("pause")) return false;
-    return !isPaused || this.#blocks.size === 0 || this.#blocks.has(evaluation);
+    return !this.#relief.isPaused || this.#blocks.size === 0 || this.#blocks.has(evaluation);
   }
 
-  /** Reads the process again in a while, as long as calls are open, results wait or a call does. */
+  /** Reads the process again in a while, as long as calls are open or one waits. */
   #schedule(): void {
     const isWaiting = this.#waitingCount > 0;
-    const isNeeded = isWaiting || this.#endingCount > 0 || this.#relief.keptBytes > 0;
+    const isNeeded = isWaiting || this.#endingCount > 0;
     if (this.#timer && !isWaiting) return;
     if (this.#timer) clearTimeout(this.#timer);
     this.#timer = isNeeded
@@ -320,7 +325,8 @@ export class MemoryBudget {
     const message = `the evaluation needs ${total} (${shown})`;
     if (shortage === "process")
       return memoryShort(`${message}, ${this.#processText()}${why}`, PROCESS_REMEDY);
-    const used = this.usedBytes > 0 ? `, of which ${formatBytes(this.usedBytes)} are in use` : "";
+    const occupied = this.#occupiedBytes;
+    const used = occupied > 0 ? `, of which ${formatBytes(occupied)} are in use` : "";
     return memoryShort(`${message}, the limit is ${formatBytes(this.limitBytes)}${used}${why}`, need.remedy);
   }
 

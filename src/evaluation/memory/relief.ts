@@ -1,6 +1,4 @@
 import { collectGarbage } from "../../execution/watch/garbage.ts";
-import type { KeptResults } from "./kept_results.ts";
-import { sum } from "./memory_need.ts";
 import { ProcessMemory } from "./process_memory.ts";
 import type { MemoryShares } from "./thresholds.ts";
 
@@ -15,8 +13,6 @@ export interface ReliefOwner {
   readonly shares: MemoryShares;
   /** Executor threads of the process. */
   readonly threads: number;
-  /** Bytes used by open evaluations. */
-  readonly usedBytes: () => number;
   /** Something was given back. */
   readonly onChange: () => void;
 }
@@ -33,11 +29,9 @@ const COLLECTION_MS = 1000;
 const COLLECTED_BYTES_MIN = 64 * 2 ** 20;
 const COLLECTION_MS_PAUSED = 5000;
 
-/** Reads what the process takes, and makes it smaller: kept results go to disk, and garbage is collected. */
+/** Reads what the process takes, and makes it smaller: garbage is collected. */
 export class Relief {
   readonly process: ProcessMemory;
-  /** Results that wait to be read. */
-  readonly kept = new Set<KeptResults>();
   readonly #owner: ReliefOwner;
   #processBytes = 0;
   #readAt = Number.NEGATIVE_INFINITY;
@@ -46,10 +40,9 @@ export class Relief {
   #collectedAt = Number.NEGATIVE_INFINITY;
   /** Bytes that were given back since garbage was collected. */
   #releasedBytes = 0;
-  /** Those of closed plans and of what went to disk, which V8 may still hold, in these threads as well. */
+  /** Those of closed plans, which V8 may still hold, in these threads as well. */
   #closedBytes = 0;
   readonly #collectors = new Set<GarbageCollector>();
-  #isSpilling = false;
 
   constructor(owner: ReliefOwner) {
     this.#owner = owner;
@@ -59,21 +52,6 @@ export class Relief {
   /** Whether the process took more than the share `pause` when it was last relieved. */
   get isPaused(): boolean {
     return this.#isPaused;
-  }
-
-  /** Whether kept results are on their way to disk. */
-  get isSpilling(): boolean {
-    return this.#isSpilling;
-  }
-
-  /** Bytes of kept results in memory. */
-  get keptBytes(): number {
-    return sum([...this.kept].map(({ memoryBytes }) => memoryBytes));
-  }
-
-  /** What is used and what is kept. */
-  get occupiedBytes(): number {
-    return this.#owner.usedBytes() + this.keptBytes;
   }
 
   /** Infinite if the share is switched off. */
@@ -111,10 +89,9 @@ export class Relief {
     return performance.now() - Math.max(this.#releasedAt, since) > SETTLE_MS;
   }
 
-  /** True if further results of these bytes can be kept in memory. */
-  hasRoomFor(bytes: number): boolean {
-    const isLarge = this.#processBytes + bytes > this.bytesAt("spill");
-    return !isLarge && this.occupiedBytes + bytes <= this.bytesAt("target");
+  /** Whether the process takes more than the share `spill` with further bytes, as it was read last. */
+  isLargeWith(bytes: number): boolean {
+    return this.#processBytes + bytes > this.bytesAt("spill");
   }
 
   /** Reads the process and makes it smaller, if it takes too much, also with what a call needs that begins or waits. */
@@ -122,13 +99,11 @@ export class Relief {
     const wasPaused = this.#isPaused;
     this.#isPaused = this.read() > this.bytesAt("pause");
     if (wasPaused && !this.#isPaused) this.#owner.onChange();
-    this.spill(neededBytes);
-    const isLarge = this.#processBytes > this.bytesAt("spill");
     const shortBytes = this.#shortBytes(neededBytes);
     if (shortBytes > 0) {
       const makesItFit = this.#releasedBytes >= Math.max(shortBytes, COLLECTED_BYTES_MIN);
       this.collect(makesItFit ? 0 : COLLECTION_MS);
-    } else if (isLarge && this.#closedBytes >= COLLECTED_BYTES_MIN) this.collect();
+    } else if (this.isLargeWith(0) && this.#closedBytes >= COLLECTED_BYTES_MIN) this.collect();
     else if (this.#isPaused) this.collect(COLLECTION_MS_PAUSED);
   }
 
@@ -144,33 +119,10 @@ export class Relief {
   /** The same before a block, if it has not been done for a while: a thread that is busy between blocks runs no timer. */
   relieveSometimes(): void {
     if (this.#isStale) this.relieve();
-    else this.spill();
   }
 
   get #isStale(): boolean {
     return performance.now() - this.#readAt >= INTERVAL_MS;
-  }
-
-  /** Sends kept results to disk: as many as are too much, or needed. */
-  spill(neededBytes = 0): void {
-    if (this.#isSpilling || this.keptBytes === 0) return;
-    const excessBytes = Math.max(
-      this.#shortBytes(neededBytes),
-      this.#processBytes - this.bytesAt("spill"),
-      this.occupiedBytes - this.bytesAt("target"),
-    );
-    if (excessBytes > 0) void this.#spillSome(excessBytes);
-  }
-
-  async #spillSome(bytes: number): Promise<void> {
-    this.#isSpilling = true;
-    let spilled = 0;
-    for (const results of this.kept) if (spilled < bytes) spilled += await results.spill(bytes - spilled);
-    this.#isSpilling = false;
-    // V8 gives it back when it collects garbage: the process has not shrunk yet.
-    this.#processBytes -= spilled;
-    this.#closedBytes += spilled;
-    this.#owner.onChange();
   }
 
   /** Collects garbage in all threads that had closed plans, unless that was done a moment ago. */

@@ -8,16 +8,15 @@ import { checkedOptions, type OptionKinds } from "../../text/option_kinds.ts";
  * resident size less what Node, code and idle threads take: 300 MiB, and 13 MiB for each thread beyond two.
  */
 export interface MemoryThresholds {
-  /** Of what the engine manages: above it, results that wait to be read are spilled to disk. Default 0.6. */
+  /** Of what the engine manages: results that wait to be read and would take it above that go to disk. Default 0.6. */
   readonly target?: number | undefined;
   /**
-   * Of what the process takes: above it, results that wait are spilled, and what closed plans still hold is given back.
-   * So are they where the need of a call would take the process above the limit. Default 0.7.
+   * Of what the process takes: above it, further results that wait go to disk, and what closed plans still hold is given
+   * back; that also where the need of a call would take the process above the limit. Default 0.7.
    */
   readonly spill?: number | undefined;
   /**
-   * Of what the process takes: above it, blocks of one call at a time begin. Of what the engine manages: above it, no
-   * block begins before spilling has made room. Default 0.8.
+   * Of what the process takes: above it, blocks of one call at a time begin. Default 0.8.
    */
   readonly pause?: number | undefined;
   /**

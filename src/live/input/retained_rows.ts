@@ -50,7 +50,7 @@ export class RetainedRows {
   readonly #points = new Map<number, RecurrencePoint>();
   #count = 0;
   #first = 0;
-  #restores = 0;
+  #renewals = 0;
 
   constructor(wanted: RowRetention) {
     this.grow(wanted);
@@ -61,9 +61,9 @@ export class RetainedRows {
     return this.#count;
   }
 
-  /** How often a restore has replaced all rows. */
-  get restores(): number {
-    return this.#restores;
+  /** How often all rows were replaced or forgotten. */
+  get renewals(): number {
+    return this.#renewals;
   }
 
   /** The number of the oldest kept row. */
@@ -167,12 +167,17 @@ export class RetainedRows {
     return { count: this.#count, wanted, rows, points: this.pointsFrom(this.oldest) };
   }
 
-  restore({ count, rows, points }: Omit<SavedRows, "wanted">): void {
-    this.#restores++;
-    this.#slots = [];
+  /** The next row has this number, and no earlier one is kept. */
+  forget(count: number): void {
+    this.#renewals++;
     this.#points.clear();
-    this.#count = count - rows.length;
-    this.#first = this.#count;
+    this.#count = count;
+    this.#first = count;
+  }
+
+  restore({ count, rows, points }: Omit<SavedRows, "wanted">): void {
+    this.forget(count - rows.length);
+    this.#slots = [];
     for (const { row, params } of rows) this.append(row, params);
     for (const point of points) if (point.row >= this.oldest) this.addPoint(point);
   }

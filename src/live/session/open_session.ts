@@ -1,6 +1,7 @@
 import { PROGRAM, type Program } from "../../compile.ts";
 import { seriesOf } from "../../data/panel/panel_source.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
+import { stretchesOf } from "../../evaluation/restarts.ts";
 import { TaskNumbers } from "../../kernel/run/recurrences.ts";
 import type { Panel } from "../../panel.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
@@ -64,6 +65,7 @@ export async function openSession(
     groups,
     time: { name: time.name, type: time.type },
     series,
+    stretchOf: await stretchesOf(options.restarts, time.type),
     options,
     numbers: new TaskNumbers(),
     clock,

@@ -38,7 +38,7 @@ export interface SavedSession {
  * written once.
  */
 const MAGIC = 0x43534c46;
-const VERSION = 3;
+const VERSION = 4;
 const HEADER_BYTES = 16;
 const DIGEST_BYTES = 32;
 

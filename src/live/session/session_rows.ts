@@ -3,7 +3,14 @@ import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { OpenPlan } from "../../execution/open_plan.ts";
 import { isInterruption } from "../../execution/plan_failures.ts";
-import { barTakenBack, nothingToRevise, sessionClosed, timeNotAfter, timeNotNewest } from "../errors.ts";
+import {
+  barTakenBack,
+  nothingToRevise,
+  sessionClosed,
+  timeBeforeRestart,
+  timeNotAfter,
+  timeNotNewest,
+} from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
 import { RetainedRows, type SavedRows } from "../input/retained_rows.ts";
 import type { LearnedCosts } from "../latency.ts";
@@ -19,6 +26,8 @@ export interface SavedProgress {
   readonly kept: SavedRows;
   readonly history: SavedHistory;
   readonly costs: LearnedCosts;
+  /** Time of the row at which history was last judged: see `StretchOf`; null before the first. */
+  readonly judgedTime: bigint | null;
 }
 
 /** A row that has begun, and how it was run. */
@@ -50,6 +59,8 @@ export class SessionRows {
   readonly #parts: SessionParts;
   #current: LiveProgram;
   #lastTime: bigint | null = null;
+  /** Time of a row whose stretch is under way, also if the row was taken back. */
+  #judgedTime: bigint | null = null;
   /** The newest row; null if it cannot be replaced. */
   #newest: Pick<RowUnderWay, "call" | "slot"> | null = null;
   /** Rows that have begun and not ended, in order. */
@@ -98,12 +109,17 @@ export class SessionRows {
     { mayBegin, isTakenBack }: RowEvents,
   ): Promise<BegunRow> {
     // Rows may be taken back between the last look for room and this one.
-    do await unlessAborted(this.#room(options.signal), options.signal);
+    do await unlessAborted(this.#room(row.time, options.signal), options.signal);
     while (this.refusal === null && !this.#hasRoom);
     if (this.refusal !== null) throw this.refusal;
     mayBegin();
     // Only now is it known which row is before it: those that were aborted are taken back.
     this.#expectLater(row.time, this.#underWay.at(-1)?.row.time ?? this.#lastTime);
+    if (this.#restartsAt(row.time)) {
+      await this.#restart();
+      mayBegin();
+    }
+    this.#judgedTime = row.time;
     const slot = this.#freeSlots.shift()!;
     if (this.#underWay.length === 0) this.#addPoint();
     this.#current.stage(slot, row, call);
@@ -121,8 +137,9 @@ export class SessionRows {
   }
 
   /** Resolves when another row may begin. Once the signal is aborted it begins nothing: the row behind looks for room. */
-  async #room(signal: AbortSignal | undefined): Promise<void> {
-    while (this.#underWay.length > (this.#needsRecursions ? 0 : OVERLAPPING_BLOCKS_MAX - 1))
+  async #room(time: bigint, signal: AbortSignal | undefined): Promise<void> {
+    const runsAlone = () => this.#needsRecursions || this.#restartsAt(time);
+    while (this.#underWay.length > (runsAlone() ? 0 : OVERLAPPING_BLOCKS_MAX - 1))
       await this.#underWay[0]!.ended;
     // What runs was taken back, or was begun for a row that was aborted then.
     if (!this.#isInOrder) await this.#openPlan.idle();
@@ -135,6 +152,26 @@ export class SessionRows {
       this.#slotFreed = Promise.withResolvers();
       await this.#slotFreed.promise;
     }
+  }
+
+  /** Whether windows and recurrences restart at a row of this time. */
+  #restartsAt(time: bigint): boolean {
+    const { stretchOf } = this.#parts;
+    if (stretchOf === null || this.#judgedTime === null) return false;
+    const [stretch, current] = [stretchOf(time), stretchOf(this.#judgedTime)];
+    if (stretch < current) throw timeBeforeRestart(this.#textOf(time), this.#textOf(this.#judgedTime));
+    return stretch > current;
+  }
+
+  /** The next row has no history. */
+  async #restart(): Promise<void> {
+    const { plan, runner } = this.#current;
+    await plan.evaluation.restart();
+    runner.forget();
+    this.retained.forget(0);
+    this.#current.setHistory(0, []);
+    this.#newest = null;
+    this.#noNewest = "windows have restarted after the newest bar";
   }
 
   get #hasRoom(): boolean {
@@ -264,16 +301,18 @@ export class SessionRows {
       kept: this.retained.save(),
       history: this.#current.saveHistory(),
       costs: this.#current.plan.latency.save(),
+      judgedTime: this.#judgedTime,
     };
   }
 
   /** Continues from a checkpoint. */
-  restore(lastTime: bigint | null, { kept, history, costs }: SavedProgress): void {
+  restore(lastTime: bigint | null, { kept, history, costs, judgedTime }: SavedProgress): void {
     if (this.#parts.options.retainRows === undefined) this.retained.grow(kept.wanted);
     const points = this.#current.restoreHistory(history, kept.points);
     this.retained.restore({ ...kept, points });
     this.#current.plan.latency.restore(costs);
     this.#lastTime = lastTime;
+    this.#judgedTime = judgedTime;
     this.#newest = null;
     this.#noNewest = "the session has gone on from a checkpoint";
   }

@@ -49,7 +49,7 @@ export class WarmUp {
   readonly program: LiveProgram;
   readonly #rows: RetainedRows;
   readonly #first: number;
-  readonly #restores: number;
+  readonly #renewals: number;
   #next: number;
   #lastCall: LiveCall | null = null;
   /** Carried values of the program where parts begin. */
@@ -60,12 +60,12 @@ export class WarmUp {
     this.#rows = rows;
     this.#first = rows.oldest;
     this.#next = rows.oldest;
-    this.#restores = rows.restores;
+    this.#renewals = rows.renewals;
   }
 
-  /** Whether the next rows are lost, because pushes were faster or the session was restored. */
+  /** Whether the next rows are lost, because pushes were faster, or the session was restored or has restarted. */
   get hasLostRows(): boolean {
-    return this.#next < this.#rows.oldest || this.#restores !== this.#rows.restores;
+    return this.#next < this.#rows.oldest || this.#renewals !== this.#rows.renewals;
   }
 
   /** The call and the slot of the last row; null before the first. */

@@ -1,5 +1,4 @@
 import { afterEach, beforeEach, describe, expect, test, vi } from "vitest";
-import type { KeptResults } from "../../../src/evaluation/memory/kept_results.ts";
 import { MemoryBudget } from "../../../src/evaluation/memory/memory_budget.ts";
 import type { MemoryThresholds } from "../../../src/evaluation/memory/thresholds.ts";
 import { Seeded } from "../../support/seeded.ts";
@@ -293,75 +292,53 @@ describe("a process that takes too much", () => {
 });
 
 describe("results that wait", () => {
-  /** 100 MiB that go to disk in pieces of 10 MiB. */
-  function kept(budget: MemoryBudget): KeptResults {
-    const results = {
-      memoryBytes: 100 * MIB,
-      diskBytes: 0,
-      spill: async (bytes: number) => {
-        let spilled = 0;
-        for (; spilled < bytes && results.memoryBytes > 0; spilled += 10 * MIB) {
-          results.memoryBytes -= 10 * MIB;
-          results.diskBytes += 10 * MIB;
-          rss -= 10 * MIB;
-        }
-        return spilled;
-      },
-    };
-    budget.keep(results);
-    return results;
-  }
-
-  test("go to disk as far as the process takes more than 70 %", async () => {
+  test("stay in memory as far as the process takes less than 70 %", async () => {
     const [budget, off] = [budgetOf(), budgetOf({ spill: 0 })];
-    const results = [kept(budget), kept(off)];
     for (const one of [budget, off]) one.reserve(need(1));
-    await vi.advanceTimersByTimeAsync(1000);
-    expect(results.map(({ diskBytes }) => diskBytes)).toEqual([0, 0]);
+    expect([budget, off].map((one) => one.keep(100 * MIB))).toEqual([true, true]);
     processTakes(731);
     await vi.advanceTimersByTimeAsync(2000);
-    expect(results.map(({ diskBytes }) => diskBytes / MIB)).toEqual([40, 0]);
-    expect(budget.memory).toMatchObject({ keptBytes: 60 * MIB, spilledBytes: 40 * MIB });
-    expect([budget, off].map((one) => one.hasRoomFor(10 * MIB))).toEqual([false, true]);
-  });
-
-  test("go to disk for a call that needs their room", async () => {
-    const budget = budgetOf();
-    const { diskBytes } = kept(budget);
-    expect(diskBytes).toBe(0);
+    expect([budget, off].map((one) => one.keep(10 * MIB))).toEqual([false, true]);
+    expect(budget.memory).toMatchObject({ keptBytes: 100 * MIB });
     processTakes(600);
-    const call = admitted(budget, 425);
-    await vi.advanceTimersByTimeAsync(0);
-    expect(call).toMatchObject({ attempts: 1, release: expect.any(Function) });
-    await vi.advanceTimersByTimeAsync(100);
-    expect(budget.memory.spilledBytes).toBe(30 * MIB);
+    await vi.advanceTimersByTimeAsync(2000);
+    expect(budget.keep(10 * MIB)).toBe(true);
   });
 
-  test("go to disk for what is managed, above 60 % of the limit", async () => {
+  test("stay in memory as far as 60 % of the limit are managed", () => {
     const budget = budgetOf({ spill: 0 });
-    const letGo = budget.keep(kept(budgetOf()));
-    budget.reserve(need(555));
-    await vi.advanceTimersByTimeAsync(0);
-    expect(budget.memory).toMatchObject({ keptBytes: 40 * MIB, spilledBytes: 60 * MIB });
-    letGo();
-    expect(budget.memory).toMatchObject({ keptBytes: 0, spilledBytes: 0 });
+    const release = budget.reserve(need(555));
+    expect([budget.keep(40 * MIB), budget.keep(10 * MIB)]).toEqual([true, false]);
+    release();
+    expect(budget.keep(10 * MIB)).toBe(true);
+    expect(budget.memory).toMatchObject({ keptBytes: 50 * MIB, spilledBytes: 0 });
   });
 
-  test("that do not fit keep blocks from beginning until they are on disk", async () => {
+  test("never take more than the limit, though the share is switched off", () => {
+    const budget = budgetOf({ spill: 0, target: 0 });
+    budget.reserve(need(900));
+    expect([budget.keep(90 * MIB), budget.keep(20 * MIB)]).toEqual([true, false]);
+  });
+
+  test("are in use: a call waits until they are let go", async () => {
     const budget = budgetOf({ spill: 0 });
-    const { promise, resolve } = Promise.withResolvers<number>();
-    const results = { memoryBytes: 100 * MIB, diskBytes: 0, spill: () => promise };
-    budget.keep(results);
-    budget.reserve(need(750));
-    let hasBegun = false;
-    const beginning = budget.admitBlock("a").then(() => {
-      hasBegun = true;
-    });
+    budget.keep(500 * MIB);
+    const release = budget.reserve(need(100));
+    const call = admitted(budget, 450);
     await vi.advanceTimersByTimeAsync(1000);
-    expect(hasBegun).toBe(false);
-    results.memoryBytes = 0;
-    resolve(100 * MIB);
-    await beginning;
+    expect(call.release).toBeUndefined();
+    budget.letGo(500 * MIB);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(call.release).toEqual(expect.any(Function));
+    release();
+  });
+
+  test("are counted on disk, and those that went there so far", () => {
+    const budget = budgetOf();
+    budget.noteSpilled(30);
+    budget.noteSpilled(20);
+    budget.noteSpilled(-30);
+    expect(budget.memory).toMatchObject({ spilledBytes: 20, spilledBytesTotal: 50 });
   });
 });
 
