@@ -270,7 +270,7 @@ export class MemoryBudget {
   /** Null if there may be room some time, else why not. */
   #hopeless(need: MemoryNeed, shortage: Shortage, since: number): string | null {
     if (this.#lastingBytes + bytesOf(need) + bytesHeld(need) > this.limitBytes) return "";
-    if (this.#endingCount > 0) {
+    if (this.#endingCount > 0 || this.#keptBytes > 0) {
       const isBusy = this.#blocks.size > 0 || this.#busyCount > 0;
       const isStuck = !isBusy && performance.now() - Math.max(this.#wentOnAt, since) > PATIENCE_MS;
       return isStuck ? `; the calls that use it have not gone on for ${PATIENCE_MS / 1000} s` : null;

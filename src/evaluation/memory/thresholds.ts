@@ -15,9 +15,7 @@ export interface MemoryThresholds {
    * back; that also where the need of a call would take the process above the limit. Default 0.7.
    */
   readonly spill?: number | undefined;
-  /**
-   * Of what the process takes: above it, blocks of one call at a time begin. Default 0.8.
-   */
+  /** Of what the process takes: above it, blocks of one call at a time begin. Default 0.8. */
   readonly pause?: number | undefined;
   /**
    * Of what the process takes: above it no call begins and no row is pushed; nor does a call whose need would take the

@@ -115,7 +115,9 @@ export class SessionRows {
     mayBegin();
     // Only now is it known which row is before it: those that were aborted are taken back.
     this.#expectLater(row.time, this.#underWay.at(-1)?.row.time ?? this.#lastTime);
-    if (this.#restartsAt(row.time)) {
+    const stretches = this.#stretchesTo(row.time);
+    if (stretches < 0) throw timeBeforeRestart(this.#textOf(row.time), this.#textOf(this.#judgedTime!));
+    if (stretches > 0) {
       await this.#restart();
       mayBegin();
     }
@@ -138,7 +140,7 @@ export class SessionRows {
 
   /** Resolves when another row may begin. Once the signal is aborted it begins nothing: the row behind looks for room. */
   async #room(time: bigint, signal: AbortSignal | undefined): Promise<void> {
-    const runsAlone = () => this.#needsRecursions || this.#restartsAt(time);
+    const runsAlone = () => this.#needsRecursions || this.#stretchesTo(time) > 0;
     while (this.#underWay.length > (runsAlone() ? 0 : OVERLAPPING_BLOCKS_MAX - 1))
       await this.#underWay[0]!.ended;
     // What runs was taken back, or was begun for a row that was aborted then.
@@ -154,13 +156,12 @@ export class SessionRows {
     }
   }
 
-  /** Whether windows and recurrences restart at a row of this time. */
-  #restartsAt(time: bigint): boolean {
+  /** From the stretch under way to that of a time: above 0 where windows and recurrences restart, below for an earlier one. */
+  #stretchesTo(time: bigint): number {
     const { stretchOf } = this.#parts;
-    if (stretchOf === null || this.#judgedTime === null) return false;
-    const [stretch, current] = [stretchOf(time), stretchOf(this.#judgedTime)];
-    if (stretch < current) throw timeBeforeRestart(this.#textOf(time), this.#textOf(this.#judgedTime));
-    return stretch > current;
+    return stretchOf === null || this.#judgedTime === null
+      ? 0
+      : stretchOf(time) - stretchOf(this.#judgedTime);
   }
 
   /** The next row has no history. */

@@ -333,6 +333,21 @@ describe("results that wait", () => {
     release();
   });
 
+  test("are awaited though no other call is open, but not if nothing goes on", async () => {
+    const budget = budgetOf({ spill: 0 });
+    budget.keep(500 * MIB);
+    const call = admitted(budget, 600);
+    await vi.advanceTimersByTimeAsync(9000);
+    expect(call).toEqual({ attempts: 1, ended: expect.any(Promise) });
+    budget.letGo(500 * MIB);
+    await vi.advanceTimersByTimeAsync(100);
+    expect(call.release).toEqual(expect.any(Function));
+    budget.keep(100 * MIB);
+    const other = admitted(budget, 600);
+    await vi.advanceTimersByTimeAsync(11_000);
+    expect(other.error?.message).toMatch(/^E401 .* have not gone on for 10 s/);
+  });
+
   test("are counted on disk, and those that went there so far", () => {
     const budget = budgetOf();
     budget.noteSpilled(30);
