@@ -39,38 +39,22 @@ const BATCH: ArgumentKind = {
  */
 export async function openResultWriter(path: string): Promise<ResultWriter> {
   checkArgument("openResultWriter", path, PATH);
-  return new BatchWriter(path, await OutputFile.open(path));
-}
-
-class BatchWriter implements ResultWriter {
-  readonly #path: string;
-  readonly #file: OutputFile;
-  /** Of the newest batch: its metadata count what all so far hold. */
-  #schema: Schema | null = null;
-
-  constructor(path: string, file: OutputFile) {
-    this.#path = path;
-    this.#file = file;
-  }
-
-  async write(batch: RecordBatch): Promise<void> {
-    checkArgument("write", batch, BATCH);
-    if (this.#schema === null) await this.#file.begin(batch.schema);
-    this.#schema = batch.schema;
-    // A stream without rows has a batch for its columns.
-    await this.#file.write(batch.numRows === 0 ? [] : [batch]);
-  }
-
-  async commit(): Promise<void> {
-    if (this.#schema === null) throw writerMisused(this.#path, "has no columns: no batch was written");
-    await this.#file.commit(this.#schema);
-  }
-
-  async abort(): Promise<void> {
-    await this.#file.abort();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.abort();
-  }
+  const file = await OutputFile.open(path);
+  // Of the newest batch: its metadata count what all so far hold.
+  let schema: Schema | null = null;
+  return {
+    write: async (batch) => {
+      checkArgument("write", batch, BATCH);
+      if (schema === null) await file.begin(batch.schema);
+      schema = batch.schema;
+      // A stream without rows has a batch for its columns.
+      await file.write(batch.numRows === 0 ? [] : [batch]);
+    },
+    commit: async () => {
+      if (schema === null) throw writerMisused(path, "has no columns: no batch was written");
+      await file.commit(schema);
+    },
+    abort: () => file.abort(),
+    [Symbol.asyncDispose]: () => file.abort(),
+  };
 }
