@@ -1,6 +1,6 @@
 /** Finds the key columns of a table: the time and the symbol. */
 import type { KeyColumns } from "../duckdb/relation.ts";
-import { keyColumnMissing, sameName, severalTimeColumns } from "../errors.ts";
+import { keyColumnMissing, repeatedName, sameName, severalTimeColumns } from "../errors.ts";
 
 type Key = keyof KeyColumns;
 
@@ -44,7 +44,9 @@ export function symbolColumnAmong(
 }
 
 function findKey(file: string, names: readonly string[], key: Key, wanted: string | undefined): number {
-  checkNamesDiffer(file, names);
+  // Columns without a name (the row index that pandas writes) may repeat: they are not read.
+  const repeated = repeatedName(names.filter(Boolean));
+  if (repeated !== null) throw sameName(file, ...repeated);
   const [position, ...others] = positionsOf(names, key, wanted);
   if (position === undefined) throw keyColumnMissing(file, key, wanted, names);
   if (others.length === 0) return position;
@@ -57,15 +59,4 @@ function findKey(file: string, names: readonly string[], key: Key, wanted: strin
 function positionsOf(names: readonly string[], key: Key, wanted: string | undefined): number[] {
   const known = wanted === undefined ? USUAL_NAMES[key] : [wanted.toLowerCase()];
   return [...names.keys()].filter((index) => known.includes(names[index]!.toLowerCase()));
-}
-
-/** Columns without a name (the row index that pandas writes) may repeat: they are not read. */
-function checkNamesDiffer(file: string, names: readonly string[]): void {
-  const firstByKey = new Map<string, string>();
-  for (const name of names) {
-    const key = name.toLowerCase();
-    const first = firstByKey.get(key);
-    if (first !== undefined && name !== "") throw sameName(file, first, name);
-    firstByKey.set(key, name);
-  }
 }

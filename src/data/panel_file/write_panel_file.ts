@@ -66,7 +66,7 @@ async function writeBatches(
   const { fields, groups } = content;
   const rowBytes = laneCount * (8 * fields.length + 4 * groups.length + 1);
   const blockRows = Math.max(1, Math.floor(BATCH_BYTES / Math.max(1, rowBytes)));
-  const rows = rowsOf({ ...content, blockRows }, source.rowCount);
+  const rows = rowsOf(content, source.rowCount);
   const counts = { rows: rows.end - rows.first, lanes: laneCount, batchRows: blockRows };
   const metadata = new Map(Object.entries(counts).map(([name, count]) => [name, String(count)]));
   const schema = new Schema(panelFileColumns(fields, groups), metadata);

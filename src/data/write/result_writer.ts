@@ -1,8 +1,7 @@
 /** A result that is written batch by batch, so that it may be larger than memory. */
 import type { RecordBatch, Schema } from "apache-arrow";
 import { type ArgumentKind, checkArgument, hasAll, PATH } from "../../text/argument_kinds.ts";
-import { writerMisused } from "./output_errors.ts";
-import { OutputFile } from "./output_file.ts";
+import { OutputFile, writerMisused } from "./output_file.ts";
 
 /** Writes the batches of a stream into a file, which has its name once it is complete. */
 export interface ResultWriter extends AsyncDisposable {
