@@ -25,6 +25,17 @@ export function listed(names: readonly string[]): string {
   return shown.join(", ") + (rest > 0 ? ` and ${rest} more` : "");
 }
 
+/** The first two names that differ at most by case; null if all differ by more. */
+export function repeatedName(names: readonly string[]): [first: string, second: string] | null {
+  const firstByKey = new Map<string, string>();
+  for (const name of names) {
+    const first = firstByKey.get(name.toLowerCase());
+    if (first !== undefined) return [first, name];
+    firstByKey.set(name.toLowerCase(), name);
+  }
+  return null;
+}
+
 export const fileMissing = (file: string) =>
   notThere(`${file}: there is no such file`, "check the path and the working directory");
 

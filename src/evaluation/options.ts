@@ -1,5 +1,5 @@
 import type { ParamOptions } from "../call_params.ts";
-import { isTimezone } from "../data/time/date_value.ts";
+import { isTimezone } from "../data/time/dates.ts";
 import { UsageError } from "../errors.ts";
 import { BLOCK_ROWS_MAX, THREADS_MAX } from "../limits.ts";
 import {

@@ -1,7 +1,7 @@
 /** The rows of a panel at which windows and recurrences begin as if no row had come before. */
 import { ReusedDatabases } from "../data/duckdb/database.ts";
 import { timeUnusable } from "../data/errors.ts";
-import { wallTimeOf } from "../data/time/row_dates.ts";
+import { wallTimeOf } from "../data/time/dates.ts";
 import { describeTimeType } from "../data/time/time_text.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";
 import { minutesOf, type Restarts, type Sessions } from "./options.ts";

@@ -1,7 +1,7 @@
 import type { OpenDatabase } from "../data/duckdb/database.ts";
 import { noRowsInRange, timeUnusable } from "../data/errors.ts";
 import type { RowRange } from "../data/panel/panel_source.ts";
-import { valueOfDate } from "../data/time/date_value.ts";
+import { valueOfDate } from "../data/time/dates.ts";
 import { describeTimeType, formatTime, parseTimeText } from "../data/time/time_text.ts";
 import type { UsageError } from "../errors.ts";
 import type { TimeColumn, TimeType } from "../panel.ts";

@@ -2,7 +2,7 @@
 import { readdir, realpath, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { outputAmongInputs, outputHolds, outputOverwrites } from "./errors.ts";
-import { outputTarget } from "./output_target.ts";
+import { realPath } from "./real_path.ts";
 
 /**
  * Checks that a file, or a folder of files, can be written to the path without loss of inputs: it is not an input, not in a
@@ -18,7 +18,7 @@ export async function checkOutputSpares(
   path: string,
   inputs: readonly (string | undefined)[],
 ): Promise<void> {
-  const [target, ...parents] = await placesOf(outputTarget(path));
+  const [target, ...parents] = await placesOf(path);
   const folders = new Set(parents);
   if (target !== undefined) folders.add(target);
   for (const input of inputs) {
@@ -26,8 +26,8 @@ export async function checkOutputSpares(
     // `..` after a link has another target for the system than in the text of the path; inputs are opened in both ways.
     const byText = resolve(input);
     for (const read of new Set([byText, await realpath(input).catch(() => byText)])) {
-      const places = await placesOf(await realpath(read).catch(() => read));
-      if (target !== undefined && places.slice(1).includes(target)) throw outputHolds(option, path, input);
+      const [, ...above] = await placesOf(read);
+      if (target !== undefined && above.includes(target)) throw outputHolds(option, path, input);
       for await (const { place, isFolder } of entriesOf(read, new Set())) {
         if (isFolder && folders.has(place)) throw outputAmongInputs(option, path, input);
         if (place === target) throw outputOverwrites(option, path, input);
@@ -36,21 +36,13 @@ export async function checkOutputSpares(
   }
 }
 
-/** Device and inode of the path, undefined if it is missing, then of its existing parent folders. */
+/** Device and inode of the path, then of its parent folders; undefined for what is missing. */
 async function placesOf(path: string): Promise<(string | undefined)[]> {
-  const places = [await placeOf(path)];
-  const above = await realpath(await nearestFolder(path));
-  for (let folder = above; ; folder = dirname(folder)) {
-    places.push(await placeOf(folder));
-    if (folder === dirname(folder)) return places;
+  const places: (string | undefined)[] = [];
+  for (let at = realPath(path); ; at = dirname(at)) {
+    places.push(await placeOf(at));
+    if (at === dirname(at)) return places;
   }
-}
-
-/** The first existing folder above the path. */
-async function nearestFolder(path: string): Promise<string> {
-  const folder = dirname(path);
-  if (folder === path || (await placeOf(folder)) !== undefined) return folder;
-  return await nearestFolder(folder);
 }
 
 async function placeOf(path: string): Promise<string | undefined> {

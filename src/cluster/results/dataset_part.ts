@@ -3,7 +3,7 @@ import { closeSync, openSync, readFileSync, readSync } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
-import type { FactorWriter } from "../../data/write/factor_writer.ts";
+import type { FactorWriter } from "../../data/write/batch_writer.ts";
 import { FactorloomError } from "../../errors.ts";
 import { replaceFile } from "../../files/pending_file.ts";
 import { storeFailed } from "../protocol/errors.ts";

@@ -12,9 +12,10 @@ import {
 } from "@duckdb/node-api";
 import { type Data, DataType, Precision, Vector } from "apache-arrow";
 import { rawValues, setColumn } from "../duckdb/raw_values.ts";
+import { type Integers, integersLike } from "../time/arrow_time.ts";
 
 /** Copies rows `start` to `start + rowCount` of a batch into a column of the chunk, which has `rowCount` rows. */
-export type RowCopier = (chunk: DuckDBDataChunk, column: number, start: number, rowCount: number) => void;
+type RowCopier = (chunk: DuckDBDataChunk, column: number, start: number, rowCount: number) => void;
 
 export interface ScanColumn {
   readonly type: DuckDBType;
@@ -23,6 +24,12 @@ export interface ScanColumn {
   /** Returns the function that copies the rows of one batch, given its data of this column. */
   bind(data: Data): RowCopier;
 }
+
+const INTEGER_TYPES: ReadonlyMap<Integers, DuckDBType> = new Map<Integers, DuckDBType>([
+  [Int32Array, INTEGER],
+  [BigInt64Array, BIGINT],
+  [BigUint64Array, UBIGINT],
+]);
 
 /** DuckDB reads decimals of more digits from Parquet as doubles. */
 const DECIMAL_DIGITS_MAX = 38;
@@ -39,7 +46,10 @@ type TypedValues = Float32Array | Float64Array | Int32Array | Uint32Array | BigI
  */
 export function scanColumnOf(type: DataType, dictionary: Vector | undefined): ScanColumn | null {
   if (isText(type)) return textColumn(type, dictionary);
-  if (DataType.isInt(type)) return integerColumn(type.bitWidth, type.isSigned);
+  if (DataType.isInt(type)) {
+    const Values = integersLike(type);
+    return { type: INTEGER_TYPES.get(Values)!, bind: copyIntegers(Values) };
+  }
   if (DataType.isDate(type) || DataType.isTimestamp(type))
     return { type: BIGINT, bind: copyIntegers(BigInt64Array) };
   if (DataType.isFloat(type) && type.precision !== Precision.HALF) return { type: DOUBLE, bind: copyFloats };
@@ -80,14 +90,6 @@ function isNumericDictionary(type: DataType): boolean {
   );
 }
 
-function integerColumn(bitWidth: number, isSigned: boolean): ScanColumn {
-  if (bitWidth < 32 || (bitWidth === 32 && isSigned))
-    return { type: INTEGER, bind: copyIntegers(Int32Array) };
-  return bitWidth === 64 && !isSigned
-    ? { type: UBIGINT, bind: copyIntegers(BigUint64Array) }
-    : { type: BIGINT, bind: copyIntegers(BigInt64Array) };
-}
-
 function textColumn(type: DataType, dictionary: Vector | undefined): ScanColumn {
   if (!DataType.isDictionary(type) || dictionary === undefined) return { type: VARCHAR, bind: copyTexts };
   const labels = [...new Set(decodeLabels(dictionary).filter((label) => label !== null))];
@@ -105,8 +107,9 @@ function copyEach(read: RowReader): RowCopier {
   };
 }
 
+/** Rows of a chunk. */
+export const ROWS_MAX = DuckDBVector.standardSize();
 /** Memory for a column of a chunk. */
-const ROWS_MAX = DuckDBVector.standardSize();
 const numbersBuffer = new Float64Array(ROWS_MAX);
 
 function copyFloats(data: Data): RowCopier {
@@ -122,8 +125,6 @@ function copyFloats(data: Data): RowCopier {
     setColumn(chunk, column, numbers);
   };
 }
-
-type Integers = typeof Int32Array | typeof BigInt64Array | typeof BigUint64Array;
 
 /** Copies integers into a column of the type `Column`. */
 const copyIntegers =

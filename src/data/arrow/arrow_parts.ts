@@ -5,42 +5,30 @@ import type { ArrowFile } from "./arrow_file.ts";
 /** Least and greatest value of a time column, in the unit of the file. */
 type Span = readonly [least: bigint, greatest: bigint];
 
-export class ArrowParts {
-  readonly #files: readonly ArrowFile[];
-  readonly #timeColumn: number;
-  /** Per file that is not a stream, per batch; undefined for a batch that was not read yet. */
-  readonly #spans: readonly (Span | undefined)[][];
-
-  constructor(files: readonly ArrowFile[], timeColumn: number) {
-    this.#files = files;
-    this.#timeColumn = timeColumn;
-    this.#spans = files.map(({ batchCount }) => Array.from({ length: batchCount ?? 0 }));
-  }
-
-  /** The batches that may hold values from `first` to `last`, file by file. */
-  *around(first: bigint, last: bigint): Generator<RecordBatch> {
-    for (const [index, file] of this.#files.entries()) {
-      if (file.batchCount === null) yield* file.batches();
-      else yield* this.#around(file, this.#spans[index]!, first, last);
-    }
-  }
-
-  *#around(
-    file: ArrowFile,
-    spans: (Span | undefined)[],
-    first: bigint,
-    last: bigint,
-  ): Generator<RecordBatch> {
+/** A function that gives the batches that may hold values from `first` to `last`, file by file. */
+export function partsByTime(files: readonly ArrowFile[], timeColumn: number) {
+  // Per file that is not a stream, per batch; undefined for a batch that was not read yet.
+  const spansOfFiles = files.map(({ batchCount }): (Span | undefined)[] =>
+    Array.from({ length: batchCount ?? 0 }),
+  );
+  return function* around(first: bigint, last: bigint): Generator<RecordBatch> {
     const mayHold = (span: Span | undefined) => span === undefined || (span[0] <= last && first <= span[1]);
-    const indices = spans.flatMap((span, index) => (mayHold(span) ? [index] : []));
-    let position = 0;
-    for (const batch of file.batches(indices)) {
-      const index = indices[position]!;
-      position += 1;
-      spans[index] ??= spanOf(batch.data.children[this.#timeColumn]!);
-      if (mayHold(spans[index])) yield batch;
+    for (const [at, file] of files.entries()) {
+      if (file.batchCount === null) {
+        yield* file.batches();
+        continue;
+      }
+      const spans = spansOfFiles[at]!;
+      const indices = [...spans.keys()].filter((index) => mayHold(spans[index]));
+      let position = 0;
+      for (const batch of file.batches(indices)) {
+        const index = indices[position]!;
+        position += 1;
+        spans[index] ??= spanOf(batch.data.children[timeColumn]!);
+        if (mayHold(spans[index])) yield batch;
+      }
     }
-  }
+  };
 }
 
 /** Includes the values behind nulls, which can only widen the range. */

@@ -1,28 +1,13 @@
 /** Arrow record batches as a table function of DuckDB: copies rows chunk by chunk as a query requests them. */
-import { BIGINT, DuckDBTableFunction, DuckDBVector } from "@duckdb/node-api";
+import { BIGINT, type DuckDBDataChunk, DuckDBTableFunction } from "@duckdb/node-api";
 import type { RecordBatch, Schema, Vector } from "apache-arrow";
 import { DataType } from "apache-arrow";
 import type { Database } from "../duckdb/database.ts";
 import { columnId } from "../duckdb/relation.ts";
-import { type RowCopier, type ScanColumn, scanColumnOf } from "./arrow_columns.ts";
+import { ROWS_MAX, type ScanColumn, scanColumnOf } from "./arrow_columns.ts";
 
-interface ScannedColumn {
-  readonly column: ScanColumn;
-  /** Position in the schema. */
-  readonly index: number;
-}
-
-interface Bound {
-  readonly parameters: readonly bigint[];
-}
-
-interface Progress {
-  readonly batches: Iterator<RecordBatch>;
-  readonly columns: readonly (ScannedColumn | undefined)[];
-  copiers: readonly (RowCopier | undefined)[];
-  row: number;
-  rowCount: number;
-}
+/** Copies the next rows into a chunk. */
+type ChunkFiller = (chunk: DuckDBDataChunk) => void;
 
 /**
  * Registers the table function `name()` with the columns `c0`, `c1`, ... of the batches, rows in their order. Every query
@@ -47,9 +32,7 @@ export function registerArrowScan(
   const columns = schema.fields.map(({ type }) =>
     scanColumnOf(type, DataType.isDictionary(type) ? dictionaries.get(type.id) : undefined),
   );
-  const scanned = columns.flatMap((column, index): ScannedColumn[] =>
-    column === null ? [] : [{ column, index }],
-  );
+  const positions = [...columns.keys()].filter((index) => columns[index] !== null);
   // DuckDB would ignore a second function of the name.
   database.retire();
   database.connection.registerTableFunction(
@@ -58,50 +41,39 @@ export function registerArrowScan(
       supportsProjectionPushdown: true,
       parameterTypes: Array.from({ length: parameterCount }, () => BIGINT),
       bindFunction: (info) => {
-        const parameters = Array.from(
-          { length: parameterCount },
-          (_, index) => info.getParameter(index) as bigint,
-        );
-        info.setBindData({ parameters } satisfies Bound);
-        for (const { column, index } of scanned) info.addResultColumn(columnId(index), column.type);
+        info.setBindData(Array.from({ length: parameterCount }, (_, index) => info.getParameter(index)));
+        for (const index of positions) info.addResultColumn(columnId(index), columns[index]!.type);
       },
       initFunction: (info) => {
-        const { parameters } = info.getBindData() as Bound;
-        const batches = listBatches(...parameters)[Symbol.iterator]();
-        const wanted = info.getColumnIndexes().map((index) => scanned[index]);
-        info.setInitData({
-          batches,
-          columns: wanted,
-          copiers: [],
-          row: 0,
-          rowCount: 0,
-        } satisfies Progress);
+        const batches = listBatches(...(info.getBindData() as bigint[]));
+        const wanted = info.getColumnIndexes().map((index) => positions[index]);
+        info.setInitData(chunksOf(batches, columns, wanted));
         info.setMaxThreads(1); // one thread keeps the order of the rows
       },
       mainFunction: (info, chunk) => {
-        const progress = info.getInitData() as Progress;
-        const rowCount = nextRows(progress);
-        chunk.rowCount = rowCount;
-        if (rowCount === 0) return;
-        progress.copiers.forEach((copy, index) => {
-          copy?.(chunk, index, progress.row, rowCount);
-        });
-        progress.row += rowCount;
+        const next = (info.getInitData() as Generator<ChunkFiller, void>).next();
+        if (next.done) chunk.rowCount = 0;
+        else next.value(chunk);
       },
     }),
   );
   return columns;
 }
 
-/** Moves to a batch with rows left; returns the number of rows for the next chunk, 0 at the end. */
-function nextRows(progress: Progress): number {
-  while (progress.row === progress.rowCount) {
-    const next = progress.batches.next();
-    if (next.done === true) return 0;
-    const { numRows, data } = next.value;
-    progress.copiers = progress.columns.map((scanned) => scanned?.column.bind(data.children[scanned.index]!));
-    progress.row = 0;
-    progress.rowCount = numRows;
+/** @param wanted positions of columns; undefined for one that is none of them */
+function* chunksOf(
+  batches: Iterable<RecordBatch>,
+  columns: readonly (ScanColumn | null)[],
+  wanted: readonly (number | undefined)[],
+): Generator<ChunkFiller, void> {
+  for (const { numRows, data } of batches) {
+    const copiers = wanted.map((index = -1) => columns[index]?.bind(data.children[index]!));
+    for (let row = 0; row < numRows; row += ROWS_MAX) {
+      const rowCount = Math.min(numRows - row, ROWS_MAX);
+      yield (chunk) => {
+        chunk.rowCount = rowCount;
+        for (const [index, copy] of copiers.entries()) copy?.(chunk, index, row, rowCount);
+      };
+    }
   }
-  return Math.min(progress.rowCount - progress.row, DuckDBVector.standardSize());
 }

@@ -103,17 +103,9 @@ function textColumn(values: ArrayLike<unknown>, id: number): Data {
     codes.set(text, code);
     return code;
   };
-  const indices = filled(new Int32(), values, Int32Array, codeOf);
-  const dictionary = vectorFromArray([...codes.keys()], new Utf8());
-  const { length, nullCount, nullBitmap, values: data } = indices;
-  return makeData({
-    type: new Dictionary(new Utf8(), new Int32(), id),
-    length,
-    nullCount,
-    nullBitmap,
-    data,
-    dictionary,
-  });
+  const column = filled(new Dictionary(new Utf8(), new Int32(), id), values, Int32Array, codeOf);
+  column.dictionary = vectorFromArray([...codes.keys()], new Utf8());
+  return column;
 }
 
 /** A column of converted values. */

@@ -66,8 +66,7 @@ export async function parsing<T>(file: string, format: string, work: () => Promi
   try {
     return await work();
   } catch (error) {
-    if (error instanceof FactorloomError) throw error;
-    throw parserError(file, format, error);
+    throw error instanceof FactorloomError ? error : parserError(file, format, error);
   }
 }
 
@@ -82,18 +81,20 @@ export async function querying<T>(relation: Relation, work: () => Promise<T>): P
 
 /** The error of a query on a relation. */
 export function queryError({ file, format }: Relation, error: unknown): unknown {
-  if (!(error instanceof Error) || Object.getPrototypeOf(error) !== Error.prototype) return error;
-  return parserError(file, format, error);
+  return isPlainError(error) ? parserError(file, format, error) : error;
+}
+
+/** Errors of DuckDB have no class of their own. */
+export function isPlainError(error: unknown): boolean {
+  return error instanceof Error && Object.getPrototypeOf(error) === Error.prototype;
 }
 
 function parserError(file: string, format: string, error: unknown): Error {
   const reason = reasonOf(error);
-  return isShortage(error) ? inputTooLarge(file, reason, error) : notParsable(file, format, reason, error);
-}
-
-/** True if DuckDB has neither memory nor disk left. */
-function isShortage(error: unknown): boolean {
-  return error instanceof Error && /^Out of Memory Error|No space left on device/.test(error.message);
+  // DuckDB has neither memory nor disk left.
+  const isShortage =
+    error instanceof Error && /^Out of Memory Error|No space left on device/.test(error.message);
+  return isShortage ? inputTooLarge(file, reason, error) : notParsable(file, format, reason, error);
 }
 
 export function columnId(index: number): string {

@@ -5,7 +5,7 @@ import type { TimestampType } from "../../panel.ts";
 import { wrongArgument } from "../../text/argument_kinds.ts";
 import { decodeLabels, isText, numberReader, textOf } from "../arrow/arrow_columns.ts";
 import { quoted } from "../errors.ts";
-import { timeTypeOf, valuesPerUnit } from "../time/arrow_time.ts";
+import { type Integers, integersLike, timeTypeOf, valuesPerUnit } from "../time/arrow_time.ts";
 
 export interface TableColumn {
   readonly name: string;
@@ -57,12 +57,9 @@ function columnOf(type: DataType): Omit<TableColumn, "name"> | null {
   if (time?.kind === "timestamp") return { kind: "int64", time, valuesOf: integersOf(BigInt64Array) };
   if (isText(type)) return { kind: "text", time: null, valuesOf: textsOf };
   if (DataType.isInt(type)) {
-    const { bitWidth, isSigned } = type;
-    if (bitWidth < 32 || (bitWidth === 32 && isSigned))
-      return { kind: "int32", time: null, valuesOf: integersOf(Int32Array) };
-    if (bitWidth === 64 && !isSigned)
-      return { kind: "uint64", time: null, valuesOf: integersOf(BigUint64Array) };
-    return { kind: "int64", time: null, valuesOf: integersOf(BigInt64Array) };
+    const Values = integersLike(type);
+    const kind = Values === Int32Array ? "int32" : Values === BigUint64Array ? "uint64" : "int64";
+    return { kind, time: null, valuesOf: integersOf(Values) };
   }
   const read = numberReader(type);
   return read && { kind: "double", time: null, valuesOf: doublesOf(read) };
@@ -91,7 +88,7 @@ function daysOf(perDay: number) {
   };
 }
 
-function integersOf(Values: typeof Int32Array | typeof BigInt64Array | typeof BigUint64Array) {
+function integersOf(Values: Integers) {
   return (data: Data): ColumnValues => {
     const { values, length } = data;
     if (values instanceof Values) return withBits(data, values);

@@ -1,4 +1,4 @@
-/** CSV and JSON lines. */
+/** CSV and JSON lines, a batch at a time. */
 import { createGzip } from "node:zlib";
 import type { Data, RecordBatch, Schema } from "apache-arrow";
 import { formatTime } from "../time/time_text.ts";
@@ -52,45 +52,34 @@ function numberText(value: number): string {
 /** Rows of a chunk of text. */
 const CHUNK_ROWS = 1024;
 
-class TextEncoder implements TableEncoder {
-  readonly batchCount = 1;
-  readonly #style: TextStyle;
-  readonly #columns: readonly TableColumn[];
-  readonly #names: readonly string[];
-
-  constructor(style: TextStyle, schema: Schema) {
-    this.#style = style;
-    this.#columns = tableColumns(schema);
-    this.#names = this.#columns.map(({ name }) => name);
-  }
-
-  begin(): Uint8Array[] {
-    const header = this.#style.header(this.#names);
-    return header === "" ? [] : [Buffer.from(header)];
-  }
-
-  *encode(batches: readonly RecordBatch[]): Generator<Uint8Array> {
-    for (const batch of batches) yield* this.#lines(batch);
-  }
-
-  *#lines({ numRows, data }: RecordBatch): Generator<Uint8Array> {
-    const { end } = this.#style;
-    const before = this.#style.before(this.#names);
-    const cells = this.#columns.map((column, index) => cellTexts(column, data.children[index]!, this.#style));
-    for (let first = 0; first < numRows; first += CHUNK_ROWS) {
-      let text = "";
-      for (let row = first; row < Math.min(numRows, first + CHUNK_ROWS); row += 1) {
-        for (const [index, cell] of cells.entries()) text += before[index]! + cell(row);
-        text += end;
+/** @throws UsageError E528 for a column that the format cannot hold. */
+const textEncoder =
+  (style: TextStyle) =>
+  (schema: Schema): TableEncoder => {
+    const columns = tableColumns(schema);
+    const names = columns.map(({ name }) => name);
+    const before = style.before(names);
+    function* lines({ numRows, data }: RecordBatch): Generator<Uint8Array> {
+      const cells = columns.map((column, index) => cellTexts(column, data.children[index]!, style));
+      for (let first = 0; first < numRows; first += CHUNK_ROWS) {
+        let text = "";
+        for (let row = first; row < Math.min(numRows, first + CHUNK_ROWS); row += 1) {
+          for (const [index, cell] of cells.entries()) text += before[index]! + cell(row);
+          text += style.end;
+        }
+        yield Buffer.from(text);
       }
-      yield Buffer.from(text);
     }
-  }
+    return {
+      batchCount: 1,
+      begin: () => [style.header(names)].filter(Boolean).map((header) => Buffer.from(header)),
+      encode: ([batch]) => lines(batch!),
+      finish: () => [],
+    };
+  };
 
-  finish(): Uint8Array[] {
-    return [];
-  }
-}
+export const csvEncoder = textEncoder(CSV);
+export const jsonLinesEncoder = textEncoder(JSON_LINES);
 
 /** The text of each cell of a column of a batch. */
 function cellTexts(column: TableColumn, data: Data, style: TextStyle): (row: number) => string {
@@ -111,45 +100,27 @@ function cellTexts(column: TableColumn, data: Data, style: TextStyle): (row: num
   return (row) => (isNullAt(cells, row) ? style.null : textOf(BigInt(values[row]!)));
 }
 
-/** The bytes of another encoder, gzipped. */
-class GzipEncoder implements TableEncoder {
-  readonly batchCount = 1;
-  readonly #encoder: TableEncoder;
-  readonly #gzip = createGzip();
-  readonly #parts: Uint8Array[] = [];
-
-  constructor(encoder: TableEncoder) {
-    this.#encoder = encoder;
-    this.#gzip.on("data", (part: Uint8Array) => this.#parts.push(part));
-  }
-
-  begin(): Uint8Array[] {
-    for (const part of this.#encoder.begin()) this.#gzip.write(part);
-    return [];
-  }
-
-  async *encode(batches: readonly RecordBatch[]): AsyncGenerator<Uint8Array> {
-    for await (const part of this.#encoder.encode(batches)) {
-      await new Promise((resolve) => this.#gzip.write(part, resolve));
-      yield* this.#parts.splice(0);
-    }
-  }
-
-  async *finish(): AsyncGenerator<Uint8Array> {
-    await new Promise((resolve) => this.#gzip.on("end", resolve).end());
-    yield* this.#parts.splice(0);
-  }
-}
-
-/** @throws UsageError E528 for a column that the format cannot hold. So do the others. */
-export function csvEncoder(schema: Schema): TableEncoder {
-  return new TextEncoder(CSV, schema);
-}
-
+/** The bytes of CSV, gzipped. */
 export function gzippedCsvEncoder(schema: Schema): TableEncoder {
-  return new GzipEncoder(csvEncoder(schema));
-}
-
-export function jsonLinesEncoder(schema: Schema): TableEncoder {
-  return new TextEncoder(JSON_LINES, schema);
+  const encoder = csvEncoder(schema);
+  const gzip = createGzip();
+  const parts: Uint8Array[] = [];
+  gzip.on("data", (part: Uint8Array) => parts.push(part));
+  return {
+    batchCount: 1,
+    begin: () => {
+      for (const part of encoder.begin()) gzip.write(part);
+      return [];
+    },
+    async *encode(batches) {
+      for await (const part of encoder.encode(batches)) {
+        await new Promise((resolve) => gzip.write(part, resolve));
+        yield* parts.splice(0);
+      }
+    },
+    async *finish() {
+      await new Promise((resolve) => gzip.on("end", resolve).end());
+      yield* parts.splice(0);
+    },
+  };
 }

@@ -15,11 +15,10 @@ import {
   type Vector,
   vectorFromArray,
 } from "apache-arrow";
-import { InternalError } from "../../errors.ts";
 import type { TimeType } from "../../panel.ts";
 import { Pauses } from "../../steps.ts";
 import { factorNameTaken } from "../errors.ts";
-import type { PanelSource } from "../panel/panel_source.ts";
+import { columnOf, type PanelSource } from "../panel/panel_source.ts";
 import { arrowTimeType } from "../time/arrow_time.ts";
 import { FactorValues, fitted, grown } from "./factor_values.ts";
 import { TableMemory } from "./table_memory.ts";
@@ -122,22 +121,13 @@ export class FactorBatches {
 
   /** Adds the next rows of the panel; yields the batches that are full. */
   async *append(block: FactorBlock): AsyncGenerator<RecordBatch, void, void> {
-    const sources = this.#columns.factors.map((name) => {
-      const values = block.columns.get(name);
-      if (values !== undefined) return values;
-      throw new InternalError(`a block without values of ${name}`);
-    });
+    const sources = this.#columns.factors.map((name) => columnOf(block.columns, name));
     for (let row = 0; row < block.rowCount; ) {
       const count = Math.min(block.rowCount - row, this.#panelRowsPerBatch - this.#panelRows);
       await this.#gather(block, sources, row, row + count);
       row += count;
-      if (this.#panelRows === this.#panelRowsPerBatch) yield* this.#takeBatch();
+      if (this.#panelRows === this.#panelRowsPerBatch) yield* this.finish();
     }
-  }
-
-  /** The last batch. */
-  async *finish(): AsyncGenerator<RecordBatch, void, void> {
-    yield* this.#takeBatch();
   }
 
   /** Reuses the memory of a batch that has been written. */
@@ -179,8 +169,8 @@ export class FactorBatches {
     this.#panelRows += end - first;
   }
 
-  /** Yields the gathered rows as a batch, if there are any. */
-  async *#takeBatch(): AsyncGenerator<RecordBatch, void, void> {
+  /** Yields the gathered rows as a batch, if there are any: at the end the last one. */
+  async *finish(): AsyncGenerator<RecordBatch, void, void> {
     const length = this.#filled;
     this.#filled = 0;
     this.#panelRows = 0;

@@ -10,6 +10,7 @@ import {
   sqlName,
   sqlText,
 } from "../duckdb/database.ts";
+import { isPlainError } from "../duckdb/relation.ts";
 import { databaseBusy, databaseMissing, queryFailed } from "../errors.ts";
 import { findPanelKeys } from "../panel/key_columns.ts";
 
@@ -59,23 +60,13 @@ export async function writeQueryRows(
   await stat(databasePath).catch(() => {
     throw databaseMissing(databasePath);
   });
-  return await exclusively(databasePath, () => copyNewRows(databasePath, query, target, options));
-}
-
-async function copyNewRows(
-  databasePath: string,
-  query: string,
-  target: string,
-  options: QueryRowsOptions,
-): Promise<QueryRows> {
-  using database = await attach(databasePath, true);
   const all = `(${query.trim().replace(/;+$/, "")}\n)`;
-  return await asking(databasePath, async () => {
+  return await inDatabase(databasePath, "READ_ONLY", async (database) => {
     const typeOf = await columnTypes(database, all);
     const names = [...typeOf.keys()];
     const keys = findPanelKeys(databasePath, names, options.timeColumn, options.symbolColumn);
-    const time = sqlName(names[keys.time ?? 0] as string);
-    const symbol = sqlName(names[keys.symbol ?? 0] as string);
+    const time = sqlName(names[keys.time]!);
+    const symbol = sqlName(names[keys.symbol]!);
     const isComplete = options.leaveOutIncomplete ? `${time} IS NOT NULL AND ${symbol} IS NOT NULL` : "true";
     const inner = `(FROM ${all} WHERE ${isComplete})`;
     const known = `read_parquet(${sqlInputPaths(options.earlier)}, hive_partitioning = false, union_by_name = true)`;
@@ -113,11 +104,6 @@ async function copyNewRows(
     const misplaced = await misplacedRows(database, rows, stayed, options.columnsRead);
     return { rowCount, incompleteRowCount, ...misplaced };
   });
-}
-
-async function columnTypes(database: Database, rows: string): Promise<ReadonlyMap<string, string>> {
-  const columns = await queryRows(database, `SELECT column_name, column_type FROM (DESCRIBE FROM ${rows})`);
-  return new Map(columns.map(([name, type]) => [String(name), String(type)]));
 }
 
 const NO_ROWS: MisplacedRows = { count: 0, firstTime: "", lastTime: "" };
@@ -168,42 +154,47 @@ async function countRows(database: Database, rows: string): Promise<MisplacedRow
 /** The last requested use of each file. */
 const uses = new Map<string, Promise<unknown>>();
 
-/** Runs uses of a file one after the other: DuckDB's locks exclude other processes, but a second use by this one damages it. */
-export async function exclusively<T>(givenPath: string, work: () => Promise<T>): Promise<T> {
-  const path = realPath(givenPath);
-  const before = uses.get(path);
+/**
+ * Runs work on a private database whose default tables are those of the file, one after the other: DuckDB's locks exclude
+ * other processes, but a second use by this one damages the file.
+ *
+ * @throws DataError E310 for a query that fails; ResourceError E450 while another process writes to the database.
+ */
+export async function inDatabase<T>(
+  path: string,
+  access: "READ_ONLY" | "READ_WRITE",
+  work: (database: Database) => Promise<T>,
+): Promise<T> {
+  const key = realPath(path);
+  const before = uses.get(key);
   const use = (async () => {
     await before;
-    return await work();
+    using database = await openDatabase();
+    await attach(database, path, access);
+    return await work(database).catch((error: unknown) => {
+      throw isPlainError(error) ? queryFailed(path, reasonOf(error), error) : error;
+    });
   })();
   const ended = use.catch(() => {});
-  uses.set(path, ended);
+  uses.set(key, ended);
   try {
     return await use;
   } finally {
-    if (uses.get(path) === ended) uses.delete(path);
+    if (uses.get(key) === ended) uses.delete(key);
   }
 }
 
-/** A private database whose default tables are those of the file. */
-export async function attach(path: string, isReadOnly: boolean): Promise<Database> {
-  const database = await openDatabase();
+async function attach({ connection }: Database, path: string, access: string): Promise<void> {
   try {
-    await database.connection.run(`ATTACH ${sqlText(path)} AS file${isReadOnly ? " (READ_ONLY)" : ""}`);
-    await database.connection.run("USE file");
-    return database;
+    await connection.run(`ATTACH ${sqlText(path)} AS file (${access}); USE file`);
   } catch (error) {
-    database[Symbol.dispose]();
     if (error instanceof Error && /lock/i.test(error.message)) throw databaseBusy(path, error);
     throw queryFailed(path, reasonOf(error), error);
   }
 }
 
-export async function asking<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    if (Object.getPrototypeOf(error) !== Error.prototype) throw error;
-    throw queryFailed(path, reasonOf(error), error);
-  }
+/** The types of the columns of a query by their names. */
+export async function columnTypes(database: Database, rows: string): Promise<ReadonlyMap<string, string>> {
+  const columns = await queryRows(database, `SELECT column_name, column_type FROM (DESCRIBE FROM ${rows})`);
+  return new Map(columns.map(([name, type]) => [String(name), String(type)]));
 }

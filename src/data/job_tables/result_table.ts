@@ -10,7 +10,7 @@ import {
   sqlText,
 } from "../duckdb/database.ts";
 import { databaseRefuses } from "../errors.ts";
-import { asking, attach, exclusively } from "./database_file.ts";
+import { columnTypes, inDatabase } from "./database_file.ts";
 
 /** The table with the position of each journal, in the same database as the results. */
 const POSITIONS = "factorloom_results";
@@ -62,11 +62,17 @@ function digestSql([time, symbol, ...factors]: readonly string[]): string {
  * @throws ResourceError E450 while another process uses the database, E442 if it refuses the rows.
  */
 export async function appendToTable(target: ResultTable, file: string, sequence: number): Promise<number> {
-  return await exclusively(target.database, () => appendRows(target, file, sequence));
+  return await inDatabase(target.database, "READ_WRITE", (database) =>
+    appendRows(database, target, file, sequence),
+  );
 }
 
-async function appendRows(target: ResultTable, file: string, sequence: number): Promise<number> {
-  using database = await attach(target.database, false);
+async function appendRows(
+  database: Database,
+  target: ResultTable,
+  file: string,
+  sequence: number,
+): Promise<number> {
   const { connection } = database;
   const table = sqlName(target.table);
   const rows = `FROM read_parquet(${sqlInputPath(file)}, hive_partitioning = false)`;
@@ -102,10 +108,7 @@ async function positionOf(database: Database, { journal, table }: ResultTable): 
 /** True if the database has a table or view of the name; names are case-insensitive in DuckDB. */
 export async function hasTable(databasePath: string, table: string): Promise<boolean> {
   if (!(await stat(databasePath).catch(() => null))) return false;
-  return await exclusively(databasePath, async () => {
-    using database = await attach(databasePath, true);
-    return await findTable(database, table);
-  });
+  return await inDatabase(databasePath, "READ_ONLY", (database) => findTable(database, table));
 }
 
 async function findTable(database: Database, table: string): Promise<boolean> {
@@ -127,18 +130,14 @@ export interface TableState {
 
 /** The state of a table; null if it is missing. @throws as `appendToTable`, DataError E301, E310. */
 export async function tableState(target: ResultTable): Promise<TableState | null> {
-  return await looking(target, async (database) => {
+  return await inDatabase(target.database, "READ_ONLY", async (database) => {
     if (!(await findTable(database, target.table))) return null;
     const table = sqlName(target.table);
-    const columns = await queryRows(
-      database,
-      `SELECT column_name, column_type FROM (DESCRIBE FROM ${table})`,
-    );
     const [row] = await queryRows(database, `SELECT CAST(count(*) AS DOUBLE) FROM ${table}`);
     return {
       position: (await findTable(database, POSITIONS)) ? await positionOf(database, target) : 0,
       count: Number(row?.[0]),
-      types: new Map(columns.map(([name, type]) => [String(name), String(type)])),
+      types: await columnTypes(database, table),
     };
   });
 }
@@ -156,7 +155,7 @@ export async function digestsOfRanges(
   const starts = ranges.map(
     ({ from, timeType }, index) => `(${index}, CAST(${sqlText(from)} AS ${timeType}))`,
   );
-  const rows = await looking(target, (database) =>
+  const rows = await inDatabase(target.database, "READ_ONLY", (database) =>
     queryRows(
       database,
       `WITH starts (range_number, range_start) AS (VALUES ${starts.join(", ")})
@@ -168,14 +167,4 @@ export async function digestsOfRanges(
     rows.map(([index, count, sum]) => [Number(index), { count: Number(count), sum: String(sum) }]),
   );
   return ranges.map((_, index) => found.get(index) ?? { count: 0, sum: "0" });
-}
-
-async function looking<T>(
-  { database: path }: ResultTable,
-  work: (database: Database) => Promise<T>,
-): Promise<T> {
-  return await exclusively(path, async () => {
-    using database = await attach(path, true);
-    return await asking(path, () => work(database));
-  });
 }

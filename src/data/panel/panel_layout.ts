@@ -30,21 +30,6 @@ const NO_SYMBOLS: Labels = {
   hasNull: false,
 };
 
-/**
- * Lays out the panel.
- *
- * @throws DataError for key columns with an empty cell or of a wrong type, and for text among numbers.
- */
-export async function layOutPanel(relation: Relation): Promise<PanelLayout> {
-  const { file, columns, keys } = relation;
-  const symbol = keys.symbol === null ? null : columns[keys.symbol]!;
-  if (symbol?.kind === "ignored") throw columnTypeUnusable(file, "symbol", symbol.name, symbol.typeName);
-  const times = await createTimes(relation);
-  const symbols = symbol === null ? NO_SYMBOLS : await labelSymbols(relation, symbol);
-  const roles = await assignRoles(relation);
-  return { times, symbols, symbolSql: symbol === null ? "''" : symbolSql(symbol), roles };
-}
-
 /** Times and symbols of a panel, known from an earlier opening of the same file. */
 export interface PanelShape {
   readonly time: TimeColumn;
@@ -52,28 +37,34 @@ export interface PanelShape {
 }
 
 /**
- * Lays out a panel of known shape without reading its rows. Columns of text are available as fields and as groups: the caller
- * knows what they are.
+ * Lays out the panel. One of known shape is laid out without reading its rows; its columns of text are available as fields
+ * and as groups: the caller knows what they are.
  *
- * @throws DataError E303 if the file does not match the shape.
+ * @throws DataError for key columns with an empty cell or of a wrong type, and for text among numbers; E303 if the file does
+ *   not match the known shape.
  */
-export async function layOutKnownPanel(
-  relation: Relation,
-  { time, symbols }: PanelShape,
-): Promise<PanelLayout> {
-  const { database, columns, keys } = relation;
-  const symbol = columns[keys.symbol ?? -1];
-  if (symbol === undefined || symbol.kind === "ignored") throw changedMeanwhile(relation);
-  const sql = symbolSql(symbol);
-  const times = await createKnownTimes(relation, time);
-  const column = { sql, dictionary: symbol.dictionary };
-  const labels = await createKnownLabels(database, "lanes", column, symbols);
-  return { times, symbols: labels, symbolSql: sql, roles: possibleRoles(relation) };
+export async function layOutPanel(relation: Relation, known?: PanelShape): Promise<PanelLayout> {
+  const { file, columns, keys } = relation;
+  const symbol = keys.symbol === null ? null : columns[keys.symbol]!;
+  if (symbol?.kind === "ignored")
+    throw known
+      ? changedMeanwhile(relation)
+      : columnTypeUnusable(file, "symbol", symbol.name, symbol.typeName);
+  const times = known ? await createKnownTimes(relation, known.time) : await createTimes(relation);
+  const symbols = symbol === null ? NO_SYMBOLS : await labelSymbols(relation, symbol, known?.symbols);
+  const roles = known ? possibleRoles(relation) : await assignRoles(relation);
+  return { times, symbols, symbolSql: symbol === null ? "''" : symbolSql(symbol), roles };
 }
 
-async function labelSymbols(relation: Relation, symbol: InputColumn): Promise<Labels> {
-  const sql = symbolSql(symbol);
-  const symbols = await createLabels(relation.database, "lanes", { sql, dictionary: symbol.dictionary });
-  if (!symbols.hasNull) return symbols;
-  throw await missingSymbol(relation, symbol);
+async function labelSymbols(
+  relation: Relation,
+  symbol: InputColumn,
+  known: readonly string[] | undefined,
+): Promise<Labels> {
+  const { database } = relation;
+  const column = { sql: symbolSql(symbol), dictionary: symbol.dictionary };
+  if (known) return await createKnownLabels(database, "lanes", column, known);
+  const symbols = await createLabels(database, "lanes", column);
+  if (symbols.hasNull) throw await missingSymbol(relation, symbol);
+  return symbols;
 }

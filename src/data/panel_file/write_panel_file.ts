@@ -4,7 +4,7 @@ import { type FileHandle, open, rm } from "node:fs/promises";
 import { Field, Float64, Int32, makeData, RecordBatch, Schema, Struct, Uint8 } from "apache-arrow";
 import { writeFully } from "../../files/write_fully.ts";
 import type { GroupColumn } from "../../panel.ts";
-import { FileParts } from "../encoders/arrow_encoders.ts";
+import { arrowFileEncoder } from "../encoders/arrow_encoders.ts";
 import {
   type BlockRequest,
   columnOf,
@@ -66,16 +66,14 @@ async function writeBatches(
   const { fields, groups } = content;
   const rowBytes = laneCount * (8 * fields.length + 4 * groups.length + 1);
   const blockRows = Math.max(1, Math.floor(BATCH_BYTES / Math.max(1, rowBytes)));
-  const rows = rowsOf({ ...content, blockRows }, source.rowCount);
+  const rows = rowsOf(content, source.rowCount);
   const counts = { rows: rows.end - rows.first, lanes: laneCount, batchRows: blockRows };
   const metadata = new Map(Object.entries(counts).map(([name, count]) => [name, String(count)]));
   const schema = new Schema(panelFileColumns(fields, groups), metadata);
-  const writer = new FileParts();
-  writer.reset(undefined, schema);
+  const encoder = arrowFileEncoder(schema);
   const hash = createHash("sha256");
   let bytes = 0;
-  const flush = async () => {
-    const parts = writer.takeParts();
+  const write = async (parts: readonly Uint8Array[]) => {
     const written = writeFully(handle, parts);
     for (const part of parts) {
       hash.update(part); // while the system writes
@@ -83,15 +81,14 @@ async function writeBatches(
     }
     await written;
   };
+  await write(encoder.begin());
   if (laneCount > 0) {
     for await (const block of source.blocks({ fields, groups, rows, blockRows, signal })) {
-      writer.write(batchOf(block, schema, content, laneCount));
-      await flush();
+      await write(encoder.encode([batchOf(block, schema, content, laneCount)]));
       signal?.throwIfAborted();
     }
   }
-  writer.finishWith(schema);
-  await flush();
+  await write(encoder.finish(schema));
   return { bytes, digest: hash.digest("hex") };
 }
 

@@ -3,7 +3,7 @@ import { stat } from "node:fs/promises";
 import type { Field, RecordBatch, Schema, Vector } from "apache-arrow";
 import { isText, isTooWide, type ScanColumn } from "../arrow/arrow_columns.ts";
 import { type ArrowFile, openArrowFile } from "../arrow/arrow_file.ts";
-import { ArrowParts } from "../arrow/arrow_parts.ts";
+import { partsByTime } from "../arrow/arrow_parts.ts";
 import { registerArrowScan } from "../arrow/arrow_scan.ts";
 import { type Database, sqlText } from "../duckdb/database.ts";
 import {
@@ -51,8 +51,7 @@ export async function openArrow(
     const describeRow = rowDescriber(files, async () => opened.map(countRows));
     const relation = { database, file, format: ARROW_FORMAT, keys, columns, describeRow };
     if (kind === "TABLE" || keys.time === null) return relation;
-    const parts = new ArrowParts(opened, keys.time);
-    const around = (first: bigint, last: bigint) => parts.around(first, last);
+    const around = partsByTime(opened, keys.time);
     registerArrowScan(database, "arrow_part", schema, around, { ...shared, parameterCount: 2 });
     const perUnit = valuesPerUnit(schema.fields[keys.time]!.type);
     const partSql = (first: bigint, last: bigint) =>

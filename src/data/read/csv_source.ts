@@ -3,7 +3,6 @@
  * February depending on the sample, and drop the zeros of the symbol 000001. Cells are read as text or as DOUBLE; times
  * are text until `createTimes` has seen all of them.
  */
-import { DataError } from "../../errors.ts";
 import { counted } from "../../text/counted.ts";
 import { type Database, queryRows, sqlInputPath } from "../duckdb/database.ts";
 import {
@@ -109,55 +108,46 @@ async function loadRows(csv: CsvFile, guess: readonly boolean[]): Promise<readon
   const misfit = numbers.map(({ id }) => `(${id} IS NOT NULL AND n${id} IS NULL)`).join(" OR ") || "false";
   const sql = `CREATE OR REPLACE TEMP TABLE raw AS
     SELECT ${values}, ${misfit} AS misfit FROM (SELECT *${parsed} FROM ${rows})`;
-  await readingLines(csv, () => connection.run(sql));
+  await parsingLines(csv, () => connection.run(sql));
   const [row] = await queryRows(csv.database, "SELECT bool_or(misfit) FROM raw");
   if (row?.[0] !== true) return guess;
-  const numeric = await readingLines(csv, () => numericColumns(csv, guess.length, rows));
+  const numeric = await parsingLines(csv, () => numericColumns(csv, guess.length, rows));
   return await loadRows(
     csv,
     guess.map((isNumber, index) => isNumber && numeric[index]!),
   );
 }
 
-/**
- * Runs a query over all lines. Reads faults from DuckDB's messages, because its table of rejected rows repeats a line for
- * each of its cells.
- *
- * @throws DataError E305 for a line that cannot be read.
- */
-async function readingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T> {
-  return await parsingLines(csv, async () => {
-    try {
-      return await work();
-    } catch (error) {
-      const line = error instanceof Error ? /CSV Error on Line: (\d+)/.exec(error.message)?.[1] : undefined;
-      if (line === undefined) throw error;
-      const { reason, remedy } = describeFault((error as Error).message);
-      const other = reason === NOT_UTF8 ? await findOtherEncoding(csv.path, csv.dialect) : null;
-      if (other !== null) throw notUtf8(csv.file, other.line, other.encoding);
-      throw malformedRow(csv.file, Number(line), reason, remedy);
-    }
-  });
-}
-
-/** As `parsing`, but names the line where line ends differ, which DuckDB does not. @throws DataError E305, E303. */
+/** As `parsing`, but names the line of a fault. @throws DataError E305, E303. */
 async function parsingLines<T>(csv: CsvFile, work: () => Promise<T>): Promise<T> {
   return await parsing(csv.file, csv.format, async () => {
     try {
       return await work();
     } catch (error) {
-      if (error instanceof DataError) throw error;
-      const other = await findOtherLineEnd(csv.path, csv.dialect).catch(() => null);
-      if (!other) throw error;
-      const reason = `ends in ${other.end}, the lines before it in ${other.usual}`;
-      throw malformedRow(
-        csv.file,
-        other.line,
-        reason,
-        "end all lines in one way, e.g. with dos2unix or mac2unix",
-      );
+      throw (await lineError(csv, error)) ?? error;
     }
   });
+}
+
+/**
+ * The error for the line that cannot be read; null where none is known. Reads faults from DuckDB's messages, because its
+ * table of rejected rows repeats a line for each of its cells; it does not name a line whose end differs.
+ */
+async function lineError(csv: CsvFile, error: unknown): Promise<Error | null> {
+  const { file, path, dialect } = csv;
+  const message = error instanceof Error ? error.message : "";
+  const line = /CSV Error on Line: (\d+)/.exec(message)?.[1];
+  if (line !== undefined) {
+    const { reason, remedy } = describeFault(message);
+    const other = reason === NOT_UTF8 ? await findOtherEncoding(path, dialect) : null;
+    return other === null
+      ? malformedRow(file, Number(line), reason, remedy)
+      : notUtf8(file, other.line, other.encoding);
+  }
+  const other = await findOtherLineEnd(path, dialect).catch(() => null);
+  if (!other) return null;
+  const reason = `ends in ${other.end}, the lines before it in ${other.usual}`;
+  return malformedRow(file, other.line, reason, "end all lines in one way, e.g. with dos2unix or mac2unix");
 }
 
 /** The words of DuckDB for a fault, and the reason and remedy of our message. */

@@ -88,24 +88,14 @@ function unquote(cell: string): string {
  * are no rows. Reads the file up to there; for messages only.
  */
 export async function findLineOfRow(path: string, dialect: CsvDialect, rowNumber: number): Promise<number> {
-  let line = 1;
+  let line = 0;
   let recordCount = 0; // the header is the first record
   let inQuotes = false;
-  let inRecord = false;
-  for await (const chunk of openBytes(path, dialect)) {
-    for (const byte of chunk) {
-      if (byte === dialect.lineEnd) {
-        line += 1;
-        if (!inQuotes) inRecord = false;
-        continue;
-      }
-      if (byte === CARRIAGE_RETURN) continue;
-      if (byte === QUOTE) inQuotes = !inQuotes;
-      if (inRecord) continue;
-      inRecord = true;
-      recordCount += 1;
-      if (recordCount === rowNumber + 1) return line;
-    }
+  for await (const bytes of linesOf(path, dialect)) {
+    line += 1;
+    if (!inQuotes && bytes.some((byte) => byte !== CARRIAGE_RETURN)) recordCount += 1;
+    if (recordCount === rowNumber + 1) return line;
+    if (bytes.filter((byte) => byte === QUOTE).length % 2 === 1) inQuotes = !inQuotes;
   }
   return line;
 }
@@ -115,21 +105,28 @@ export async function findOtherEncoding(
   path: string,
   dialect: CsvDialect,
 ): Promise<{ readonly line: number; readonly encoding: string } | null> {
-  let line = 1;
+  let line = 0;
+  for await (const bytes of linesOf(path, dialect)) {
+    line += 1;
+    const encoding = otherEncoding(bytes);
+    if (encoding !== null) return { line, encoding };
+  }
+  return null;
+}
+
+/** The lines without their ends, also those that end in quotes; the last one may be empty. */
+async function* linesOf(path: string, dialect: CsvDialect): AsyncGenerator<Uint8Array> {
   let rest: Uint8Array = new Uint8Array(0);
   for await (const chunk of openBytes(path, dialect)) {
     const bytes = Buffer.concat([rest, chunk]);
     let start = 0;
     for (let end = bytes.indexOf(dialect.lineEnd); end >= 0; end = bytes.indexOf(dialect.lineEnd, start)) {
-      const encoding = otherEncoding(bytes.subarray(start, end));
-      if (encoding !== null) return { line, encoding };
-      line += 1;
+      yield bytes.subarray(start, end);
       start = end + 1;
     }
     rest = bytes.subarray(start);
   }
-  const encoding = otherEncoding(rest);
-  return encoding === null ? null : { line, encoding };
+  yield rest;
 }
 
 /** What ends a line. */

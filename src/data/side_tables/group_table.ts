@@ -1,5 +1,4 @@
 /** Groups that do not change over time, from a separate table: one line per symbol. */
-import type { DuckDBValue } from "@duckdb/node-api";
 import type { GroupColumn } from "../../panel.ts";
 import { openDatabase, queryRows } from "../duckdb/database.ts";
 import {
@@ -12,7 +11,7 @@ import {
   symbolSql,
 } from "../duckdb/relation.ts";
 import { columnTypeUnusable, quoted } from "../errors.ts";
-import { findGroupKeys } from "../panel/key_columns.ts";
+import { findSideKey } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
 import { openRelation } from "../read/open_relation.ts";
 import { columnNameTaken, groupsMatchNothing, nothingBeside, symbolTwice } from "./errors.ts";
@@ -35,13 +34,18 @@ export async function readGroupTable(
   labelled: readonly string[] = [],
 ): Promise<GroupColumn[]> {
   using database = await openDatabase();
-  const relation = await openRelation(database, file, (names) => findGroupKeys(file, names, symbolColumn));
+  const relation = await openRelation(database, file, (names) =>
+    findSideKey(file, names, "symbol", symbolColumn),
+  );
   return await querying(relation, async () => {
     const columns = await findGroupColumns(relation);
     for (const { name } of columns) checkNameIsFree(file, name, panel, panelFile);
     const labelsBySymbol = await readLabels(relation, columns);
     await checkSymbolsMatch(relation, panel.symbols, [...labelsBySymbol.keys()], labelled, panelFile);
-    return columns.map((column, index) => encodeLanes(column.name, index, panel, labelsBySymbol));
+    return columns.map(({ name }, index) => {
+      const laneLabels = panel.symbols.map((symbol) => labelsBySymbol.get(symbol)?.[index] ?? null);
+      return groupOfLabels(name, laneLabels);
+    });
   });
 }
 
@@ -83,27 +87,21 @@ export function checkNameIsFree(
 async function readLabels(
   relation: Relation,
   columns: readonly InputColumn[],
-): Promise<Map<string, readonly DuckDBValue[]>> {
+): Promise<Map<string, readonly (string | null)[]>> {
   const symbol = relation.columns[relation.keys.symbol ?? -1]!;
   if (symbol.kind === "ignored")
     throw columnTypeUnusable(relation.file, "symbol", symbol.name, symbol.typeName);
-  const labels = columns.map(symbolSql);
-  const rows = await queryRows(
-    relation.database,
-    `SELECT ${[symbolSql(symbol), ...labels].join(", ")} FROM raw`,
-  );
-  const labelsBySymbol = new Map<string, readonly DuckDBValue[]>();
-  const rowNumbers = new Map<string, number>();
-  for (const [index, [text, ...values]] of rows.entries()) {
-    const place = () => placeOf(relation, index + 1);
-    if (text === null || text === undefined) throw await missingSymbol(relation, symbol);
-    const key = String(text);
-    const first = rowNumbers.get(key);
-    if (first !== undefined) {
-      throw symbolTwice(relation.file, key, await placeOf(relation, first), await place());
+  const texts = [symbol, ...columns].map(symbolSql);
+  const rows = await queryRows(relation.database, `SELECT ${texts.join(", ")} FROM raw`);
+  const labelsBySymbol = new Map<string, readonly (string | null)[]>();
+  for (const [index, [key, ...labels]] of (rows as (string | null)[][]).entries()) {
+    if (key === null || key === undefined) throw await missingSymbol(relation, symbol);
+    if (labelsBySymbol.has(key)) {
+      const first = rows.findIndex(([other]) => other === key);
+      const [earlier, own] = [await placeOf(relation, first + 1), await placeOf(relation, index + 1)];
+      throw symbolTwice(relation.file, key, earlier, own);
     }
-    rowNumbers.set(key, index + 1);
-    labelsBySymbol.set(key, values);
+    labelsBySymbol.set(key, labels);
   }
   return labelsBySymbol;
 }
@@ -155,19 +153,6 @@ function findAlike(
   const rows = new Map(given.map((row) => [keyOf(row), row]));
   const symbol = symbols.find((each) => rows.has(keyOf(each)));
   return symbol === undefined ? null : { symbol, row: rows.get(keyOf(symbol))! };
-}
-
-function encodeLanes(
-  name: string,
-  index: number,
-  panel: PanelNames,
-  labelsBySymbol: ReadonlyMap<string, readonly DuckDBValue[]>,
-): GroupColumn {
-  const laneLabels = panel.symbols.map((symbol) => labelsBySymbol.get(symbol)?.[index] ?? null);
-  return groupOfLabels(
-    name,
-    laneLabels.map((label) => (label === null ? null : String(label))),
-  );
 }
 
 /** A group that does not change over time, of the label of each lane or null. */

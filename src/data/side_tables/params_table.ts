@@ -1,6 +1,6 @@
 /** Values of params that change over time, from a table: one line per time, one column per param. */
 import type { Panel, TimeType } from "../../panel.ts";
-import { findParamsKeys } from "../panel/key_columns.ts";
+import { findSideKey } from "../panel/key_columns.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
 import { readTimeTable } from "./time_table.ts";
 
@@ -14,7 +14,7 @@ export async function readParamsTable(
   file: string,
   timeType: TimeType,
 ): Promise<Map<bigint, ReadonlyMap<string, number | string>>> {
-  const { table } = await readTimeTable(file, (names) => findParamsKeys(file, names));
+  const { table } = await readTimeTable(file, (names) => findSideKey(file, names, "time", undefined));
   const rows = rowsByTime(table.time, file, { type: timeType }, "the panel");
   return new Map([...rows].map(([time, row]) => [time, valuesAt(table, row)]));
 }

@@ -1,6 +1,6 @@
 /** Series that are the same for all symbols, from a separate table: one line per time. */
 import type { TimeColumn } from "../../panel.ts";
-import { findSeriesKeys, symbolColumnAmong } from "../panel/key_columns.ts";
+import { findSideKey, symbolColumnAmong } from "../panel/key_columns.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
 import { rowsByTime } from "../time/rows_by_time.ts";
 import { formatTime } from "../time/time_text.ts";
@@ -25,7 +25,7 @@ export async function readSeriesTable(
   const { table, columns } = await readTimeTable(file, (names) => {
     const symbol = symbolColumnAmong(names, symbolColumn);
     if (symbol !== undefined) throw seriesOfSymbols(file, symbol);
-    return findSeriesKeys(file, names, timeColumn);
+    return findSideKey(file, names, "time", timeColumn);
   });
   if (table.fields.size === 0) throw nothingBeside(file, "time", columns);
   const rowOfTime = rowsByTime(table.time, file, panel.time, panelFile);

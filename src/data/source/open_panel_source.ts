@@ -14,9 +14,9 @@ import {
   checkingRequests,
   type PanelBlock,
   type PanelSource,
+  type RowRange,
 } from "../panel/panel_source.ts";
 import { type ReadingStyle, RelationBlocks, relationSource } from "../panel/relation_blocks.ts";
-import { SeriesBlocks } from "../panel/series_blocks.ts";
 import type { ColumnRoles } from "../read/column_roles.ts";
 import { openRelation } from "../read/open_relation.ts";
 import { readGroupTable } from "../side_tables/group_table.ts";
@@ -128,28 +128,49 @@ async function addTables(source: PanelSource, path: string, options: ReadPanelOp
   const columns =
     series === undefined ? [] : await readSeriesTable(series, withGroups, path, timeColumn, symbolColumn);
   if (added.length === 0 && columns.length === 0) return source;
-  const ownGroups = new Map(added.map((group) => [group.name, group]));
-  const ownFields = new Map(columns);
+  const seriesNames = columns.map(([name]) => name);
   async function* read(request: BlockRequest): AsyncGenerator<PanelBlock> {
+    const { blockRows, rows = { first: 0, end: source.rowCount } } = request;
     const inFile = {
       ...request,
-      fields: request.fields.filter((name) => !ownFields.has(name)),
-      groups: request.groups.filter((name) => !ownGroups.has(name)),
+      fields: request.fields.filter((name) => !seriesNames.includes(name)),
+      groups: request.groups.filter((name) => added.every((group) => group.name !== name)),
     };
-    const broadcast = new SeriesBlocks(ownFields, source.laneCount, request);
+    const ownGroups = added.filter(({ name }) => request.groups.includes(name));
+    const ownSeries = columns.filter(([name]) => request.fields.includes(name));
+    const spread = spreading(ownSeries, source.laneCount, blockRows, rows);
     for await (const block of source.blocks(inFile)) {
-      const seriesFields = broadcast.next(block.rowCount);
-      const fields = request.fields.map(
-        (name) => [name, (block.fields.get(name) ?? seriesFields.get(name))!] as const,
-      );
-      const all = request.groups.map(
-        (name) => [name, (block.groups.get(name) ?? ownGroups.get(name))!] as const,
-      );
-      yield { ...block, fields: new Map(fields), groups: new Map(all) };
+      const fields = new Map([...block.fields, ...spread(block.rowCount)]);
+      const groups = new Map([...block.groups, ...ownGroups.map((group) => [group.name, group] as const)]);
+      yield { ...block, fields, groups };
     }
   }
-  const seriesNames = [...ownFields.keys()];
   return { ...withGroups, fieldNames: [...source.fieldNames, ...seriesNames], seriesNames, blocks: read };
+}
+
+/** A function that copies the values of the next rows to all lanes, in memory that alternates as that of `PanelBlock`. */
+function spreading(
+  series: readonly (readonly [name: string, values: Float64Array])[],
+  laneCount: number,
+  blockRows: number,
+  { first, end }: RowRange,
+) {
+  const cellCount = Math.min(blockRows, end - first) * laneCount;
+  const memories = Array.from({ length: blockRows < end - first ? 2 : 1 }, () =>
+    series.map(() => new Float64Array(new SharedArrayBuffer(8 * cellCount))),
+  );
+  let start = first;
+  return (rowCount: number) => {
+    const memory = memories.reverse()[0]!;
+    const fields = series.map(([name, values], index) => {
+      const column = memory[index]!.subarray(0, rowCount * laneCount);
+      for (let row = 0; row < rowCount; row += 1)
+        column.fill(values[start + row]!, row * laneCount, (row + 1) * laneCount);
+      return [name, column] as const;
+    });
+    start += rowCount;
+    return fields;
+  };
 }
 
 /** With the names of the groups of a table, in which a column of numbers is one as well. */

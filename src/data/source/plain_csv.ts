@@ -55,22 +55,13 @@ export async function readPlainCsv(
   const isPlain =
     names.every((name) => NAME.test(name)) && rows.every(({ length }) => length === names.length);
   if (!isPlain || rows.length === 0) return null;
-  const keys = findKeys(path, names, timeColumn, symbolColumn);
-  return keys === null ? null : panelOf(names, rows, keys.time, keys.symbol);
-}
-
-function findKeys(
-  path: string,
-  names: readonly string[],
-  timeColumn: string | undefined,
-  symbolColumn: string | undefined,
-): { readonly time: number; readonly symbol: number } | null {
+  let keys: ReturnType<typeof findPanelKeys>;
   try {
-    const { time, symbol } = findPanelKeys(path, names, timeColumn, symbolColumn);
-    return time === null || symbol === null || time === symbol ? null : { time, symbol };
+    keys = findPanelKeys(path, names, timeColumn, symbolColumn);
   } catch {
     return null;
   }
+  return keys.time === keys.symbol ? null : panelOf(names, rows, keys.time, keys.symbol);
 }
 
 function panelOf(

@@ -1,5 +1,5 @@
 /** Conversions between the panel's time types and Arrow's types. */
-import { DataType, DateDay, DateUnit, Int32, Int64, Timestamp, TimeUnit } from "apache-arrow";
+import { DataType, DateDay, DateUnit, type Int, Int32, Int64, Timestamp, TimeUnit } from "apache-arrow";
 import type { TimeType } from "../../panel.ts";
 
 const MILLISECONDS_PER_DAY = 86_400_000;
@@ -18,9 +18,18 @@ export function timeTypeOf(type: DataType): TimeType | null {
     const unit = UNITS.find(([, arrowUnit]) => arrowUnit === type.unit)?.[0] ?? "us";
     return { kind: "timestamp", unit, timezone: type.timezone || null };
   }
-  if (!DataType.isInt(type) || (type.bitWidth === 64 && !type.isSigned)) return null;
-  const fitsInt32 = type.bitWidth < 32 || (type.bitWidth === 32 && type.isSigned);
-  return { kind: "integer", bits: fitsInt32 ? 32 : 64 };
+  if (!DataType.isInt(type)) return null;
+  const Values = integersLike(type);
+  if (Values === BigUint64Array) return null;
+  return { kind: "integer", bits: Values === Int32Array ? 32 : 64 };
+}
+
+export type Integers = typeof Int32Array | typeof BigInt64Array | typeof BigUint64Array;
+
+/** Memory for all values of a type of whole numbers. */
+export function integersLike({ bitWidth, isSigned }: Int): Integers {
+  if (bitWidth < 32 || (bitWidth === 32 && isSigned)) return Int32Array;
+  return bitWidth === 64 && !isSigned ? BigUint64Array : BigInt64Array;
 }
 
 /** Arrow values per unit of the time type: a Date64 counts milliseconds, a panel's dates count days. */

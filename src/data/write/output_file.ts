@@ -1,6 +1,7 @@
 /** A file of one of the output formats, written batch by batch. */
 import { type FileHandle, open } from "node:fs/promises";
 import type { RecordBatch, Schema } from "apache-arrow";
+import { UsageError } from "../../errors.ts";
 import { type PendingFile, pendingFile } from "../../files/pending_file.ts";
 import { writeFully } from "../../files/write_fully.ts";
 import { writing } from "../../files/writing.ts";
@@ -8,7 +9,6 @@ import { arrowFileEncoder } from "../encoders/arrow_encoders.ts";
 import { ParquetEncoder } from "../encoders/parquet_encoder.ts";
 import type { TableEncoder } from "../encoders/table_encoder.ts";
 import { csvEncoder, gzippedCsvEncoder } from "../encoders/text_encoder.ts";
-import { writerMisused } from "./output_errors.ts";
 import { checkNamesDiffer, checkOutputPath, type OutputFormat } from "./output_format.ts";
 
 const ENCODERS: Readonly<Record<OutputFormat, (schema: Schema) => TableEncoder>> = {
@@ -130,4 +130,9 @@ export class OutputFile {
       throw error;
     }
   }
+}
+
+export function writerMisused(file: string, problem: string): UsageError {
+  const remedy = "open a writer for each file, write all batches of the stream, then commit";
+  return new UsageError("E548", `${file} ${problem}`, remedy);
 }

@@ -1,6 +1,7 @@
 /** The formats of outputs; their paths are checked before any computation. */
+import { DataError, UsageError } from "../../errors.ts";
 import { checkWritable } from "../../files/writing.ts";
-import { outputExtensionUnknown, outputNamesClash } from "./output_errors.ts";
+import { quoted, repeatedName } from "../errors.ts";
 
 /** By format, the extensions that ask for it. Whoever adds one writes it in `output_file.ts`. */
 const EXTENSIONS = {
@@ -26,7 +27,11 @@ function formatOf(path: string): OutputFormat | undefined {
  * @throws UsageError E544.
  */
 export async function checkOutputPath(path: string, format = formatOf(path)): Promise<OutputFormat> {
-  if (format === undefined) throw outputExtensionUnknown(path, Object.values(EXTENSIONS).flat());
+  if (format === undefined) {
+    const known: string[] = Object.values(EXTENSIONS).flat();
+    const remedy = `use ${known.slice(0, -1).join(", ")} or ${known.at(-1)}; on a cluster also a folder, its name with a slash at the end`;
+    throw new UsageError("E544", `${path}: this kind of output is not known`, remedy);
+  }
   await checkWritable(path);
   return format;
 }
@@ -37,11 +42,12 @@ export async function checkOutputPath(path: string, format = formatOf(path)): Pr
  * @throws DataError E314 for such names.
  */
 export function checkNamesDiffer(path: string, format: OutputFormat, names: readonly string[]): void {
-  if (format === "arrow") return;
-  const firstByKey = new Map<string, string>();
-  for (const name of names) {
-    const first = firstByKey.get(name.toLowerCase());
-    if (first !== undefined) throw outputNamesClash(path, first, name);
-    firstByKey.set(name.toLowerCase(), name);
-  }
+  const repeated = format === "arrow" ? null : repeatedName(names);
+  if (repeated === null) return;
+  const [first, second] = repeated.map(quoted);
+  throw new DataError(
+    "E314",
+    `${path}: the output columns ${first} and ${second} differ only by case, which this format cannot hold`,
+    "rename one factor, or write .arrow",
+  );
 }

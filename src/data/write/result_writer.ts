@@ -1,8 +1,7 @@
 /** A result that is written batch by batch, so that it may be larger than memory. */
 import type { RecordBatch, Schema } from "apache-arrow";
 import { type ArgumentKind, checkArgument, hasAll, PATH } from "../../text/argument_kinds.ts";
-import { writerMisused } from "./output_errors.ts";
-import { OutputFile } from "./output_file.ts";
+import { OutputFile, writerMisused } from "./output_file.ts";
 
 /** Writes the batches of a stream into a file, which has its name once it is complete. */
 export interface ResultWriter extends AsyncDisposable {
@@ -39,38 +38,22 @@ const BATCH: ArgumentKind = {
  */
 export async function openResultWriter(path: string): Promise<ResultWriter> {
   checkArgument("openResultWriter", path, PATH);
-  return new BatchWriter(path, await OutputFile.open(path));
-}
-
-class BatchWriter implements ResultWriter {
-  readonly #path: string;
-  readonly #file: OutputFile;
-  /** Of the newest batch: its metadata count what all so far hold. */
-  #schema: Schema | null = null;
-
-  constructor(path: string, file: OutputFile) {
-    this.#path = path;
-    this.#file = file;
-  }
-
-  async write(batch: RecordBatch): Promise<void> {
-    checkArgument("write", batch, BATCH);
-    if (this.#schema === null) await this.#file.begin(batch.schema);
-    this.#schema = batch.schema;
-    // A stream without rows has a batch for its columns.
-    await this.#file.write(batch.numRows === 0 ? [] : [batch]);
-  }
-
-  async commit(): Promise<void> {
-    if (this.#schema === null) throw writerMisused(this.#path, "has no columns: no batch was written");
-    await this.#file.commit(this.#schema);
-  }
-
-  async abort(): Promise<void> {
-    await this.#file.abort();
-  }
-
-  async [Symbol.asyncDispose](): Promise<void> {
-    await this.abort();
-  }
+  const file = await OutputFile.open(path);
+  // Of the newest batch: its metadata count what all so far hold.
+  let schema: Schema | null = null;
+  return {
+    write: async (batch) => {
+      checkArgument("write", batch, BATCH);
+      if (schema === null) await file.begin(batch.schema);
+      schema = batch.schema;
+      // A stream without rows has a batch for its columns.
+      await file.write(batch.numRows === 0 ? [] : [batch]);
+    },
+    commit: async () => {
+      if (schema === null) throw writerMisused(path, "has no columns: no batch was written");
+      await file.commit(schema);
+    },
+    abort: () => file.abort(),
+    [Symbol.asyncDispose]: () => file.abort(),
+  };
 }

@@ -1,11 +1,11 @@
 /** Writes a result to a stream, such as stdout, as it comes. */
 import type { Writable } from "node:stream";
-import type { RecordBatch, Schema } from "apache-arrow";
+import type { Schema } from "apache-arrow";
 import { arrowStreamEncoder } from "../encoders/arrow_encoders.ts";
 import type { TableEncoder } from "../encoders/table_encoder.ts";
 import { csvEncoder, jsonLinesEncoder } from "../encoders/text_encoder.ts";
 import { FactorBatches, type OutputColumns, type OutputOptions } from "../factors/factor_batches.ts";
-import { BatchWriter, type FactorWriter, type TableOutput } from "./factor_writer.ts";
+import { batchWriter, type FactorWriter, type TableOutput } from "./batch_writer.ts";
 import type { StreamFormat } from "./stream_formats.ts";
 
 const ENCODERS: Readonly<Record<StreamFormat, (schema: Schema) => TableEncoder>> = {
@@ -27,46 +27,29 @@ export function openStreamWriter(
   options: OutputOptions = {},
 ): FactorWriter {
   const batches = new FactorBatches(columns, options);
-  return new BatchWriter(new StreamOutput(stream, ENCODERS[format](batches.schema())), batches);
-}
-
-class StreamOutput implements TableOutput {
-  readonly #stream: Writable;
-  readonly #encoder: TableEncoder;
-  #hasBegun = false;
-  /** After a failure nothing is written: on a disk that was full for a moment the result would have a hole. */
-  #hasFailed = false;
-
-  constructor(stream: Writable, encoder: TableEncoder) {
-    this.#stream = stream;
-    this.#encoder = encoder;
-  }
-
-  async write(
-    batches: Iterable<RecordBatch> | AsyncIterable<RecordBatch>,
-    onWritten?: (batch: RecordBatch) => void,
-  ): Promise<void> {
-    if (!this.#hasBegun) await this.#send(this.#encoder.begin());
-    this.#hasBegun = true;
-    for await (const batch of batches) {
-      await this.#send(this.#encoder.encode([batch]));
-      onWritten?.(batch);
-    }
-  }
-
-  async commit(schema: Schema): Promise<void> {
-    await this.#send(this.#encoder.finish(schema));
-  }
-
-  async abort(): Promise<void> {}
-
-  async #send(parts: Iterable<Uint8Array> | AsyncIterable<Uint8Array>): Promise<void> {
+  const encoder = ENCODERS[format](batches.schema());
+  let hasBegun = false;
+  // After a failure nothing is written: on a disk that was full for a moment the result would have a hole.
+  let hasFailed = false;
+  const send = async (parts: ReturnType<TableEncoder["encode"]>) => {
     for await (const part of parts) {
-      if (this.#hasFailed) return;
-      const failure = await new Promise<Error | null | undefined>((resolve) => {
-        this.#stream.write(part, resolve);
+      if (hasFailed) return;
+      hasFailed = await new Promise<boolean>((resolve) => {
+        stream.write(part, (failure) => resolve(Boolean(failure)));
       });
-      if (failure) this.#hasFailed = true;
     }
-  }
+  };
+  const output: TableOutput = {
+    write: async (written, onWritten) => {
+      if (!hasBegun) await send(encoder.begin());
+      hasBegun = true;
+      for await (const batch of written) {
+        await send(encoder.encode([batch]));
+        onWritten?.(batch);
+      }
+    },
+    commit: (schema) => send(encoder.finish(schema)),
+    abort: async () => {},
+  };
+  return batchWriter(output, batches);
 }

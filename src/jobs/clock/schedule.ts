@@ -1,6 +1,6 @@
 /** When a job is due: a cron pattern in a time zone, restricted by a calendar. Pure. */
 
-import { type WallTime, wallClock } from "../../data/time/wall_clock.ts";
+import { type WallTime, wallClock } from "../../data/time/dates.ts";
 import type { ScheduleConfig, Session } from "../config/config.ts";
 import { nextOf } from "../config/cron.ts";
 

@@ -1,7 +1,7 @@
 /** Reads one job of the configuration. */
 import { readFile } from "node:fs/promises";
 import { resolve } from "node:path";
-import { isTimezone } from "../../data/time/date_value.ts";
+import { isTimezone } from "../../data/time/dates.ts";
 import type {
   CalendarConfig,
   FileSource,

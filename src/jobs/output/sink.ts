@@ -6,7 +6,7 @@ import { readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import type { OutputColumns } from "../../data/factors/factor_batches.ts";
 import { appendToTable, hasTable } from "../../data/job_tables/result_table.ts";
-import { dateOf } from "../../data/time/row_dates.ts";
+import { dateOf } from "../../data/time/dates.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { TimeType } from "../../panel.ts";
 import type { JobConfig } from "../config/config.ts";

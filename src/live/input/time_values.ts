@@ -1,4 +1,4 @@
-import { isTimezone, valueOfDate } from "../../data/time/date_value.ts";
+import { isTimezone, valueOfDate } from "../../data/time/dates.ts";
 import { describeTimeType, formatTime } from "../../data/time/time_text.ts";
 import { type TimeColumn, type TimestampType, type TimeType, UNITS_PER_SECOND } from "../../panel.ts";
 import { optionInvalid, timeInvalid, timeOfOtherUnit } from "../errors.ts";
