@@ -2,6 +2,7 @@ import { spelledName } from "../../grammar/names.ts";
 import { INFIX, PREFIX_LEVEL, PRIMARY_LEVEL, TERNARY_LEVEL } from "../../grammar/precedence.ts";
 import { InternalError } from "../errors.ts";
 import { isSeriesLike } from "../operator/definition.ts";
+import type { Condition } from "./condition.ts";
 import type { CallNode, Expression } from "./nodes.ts";
 
 /** A symbol applied to operands. */
@@ -11,7 +12,7 @@ interface Applied {
 }
 
 /** What is written: an expression, a number, something applied, or a text that needs no parentheses. */
-export type Argument = Expression | Applied | number | string;
+type Argument = Expression | Applied | number | string;
 
 /** Pending output: finished text, or an argument and the precedence from which it needs no parentheses. */
 type Work = string | { readonly argument: Argument; readonly levelMin: number };
@@ -135,4 +136,21 @@ function numberText(value: number): string {
   if (Number.isNaN(value)) return "null";
   if (Math.abs(value) === Number.POSITIVE_INFINITY) return `${Math.sign(value)} / 0`;
   return Object.is(value, -0) ? "-0" : String(value);
+}
+
+/** Prints a condition as a formula file has it after `when`, with as few parentheses as the grammar allows. */
+export function printCondition({ steps }: Condition): string {
+  const stack: Argument[] = [];
+  for (const step of steps) {
+    if (step.kind === "param") stack.push(spelledName(step.name));
+    else if (step.kind === "value") stack.push(literal(step.value));
+    else stack.push({ symbol: step.symbol, operands: stack.splice(stack.length - step.operandCount) });
+  }
+  return printExpression(stack[0]!);
+}
+
+/** A text as the grammar reads it, which knows no escapes: one with both kinds of quotes has no literal. */
+function literal(value: number | string): Argument {
+  if (typeof value === "number") return value;
+  return value.includes('"') ? `'${value}'` : `"${value}"`;
 }
