@@ -120,11 +120,7 @@ export class CallParams {
 
   numeric(name: string, set = COMMON_SET): number {
     const { values, row } = this.#sets[set] as ParamSet;
-    try {
-      return numericParam(name, values);
-    } catch (error) {
-      throw inRow(error, row, [name]);
-    }
+    return inRow(row, [name], () => numericParam(name, values));
   }
 
   /** Writes a numeric param's value for each row. @throws UsageError if a row has none. */
@@ -150,30 +146,24 @@ export class CallParams {
   }
 
   #decide(condition: Condition, { values, row }: ParamSet): boolean {
-    try {
-      return holds(condition, values, this.#registry);
-    } catch (error) {
-      const names = condition.steps.flatMap((step) => (step.kind === "param" ? [step.name] : []));
-      throw inRow(error, row, names);
-    }
+    const names = condition.steps.flatMap((step) => (step.kind === "param" ? [step.name] : []));
+    return inRow(row, names, () => holds(condition, values, this.#registry));
   }
 }
 
 function checkRow({ params }: EvaluableProgram, row: TableRow): void {
-  for (const [name, value] of row.given) {
-    try {
-      checkParam(params, name, value);
-    } catch (error) {
-      throw inRow(error, row, [name]);
-    }
-  }
+  for (const [name, value] of row.given) inRow(row, [name], () => checkParam(params, name, value));
 }
 
-/** The error with the row of the table that gave some of these params, if one did. */
-function inRow(error: unknown, row: TableRow | null, params: readonly string[]): unknown {
-  const columns = params.filter((name) => row?.given.has(name));
-  if (row === null || columns.length === 0 || !(error instanceof UsageError)) return error;
-  return paramOfTableInvalid(row.file, formatTime(row.time, row.timeType), columns, error);
+/** Uses params; an error names the row of the table that gave some of them, if one did. */
+function inRow<T>(row: TableRow | null, params: readonly string[], use: () => T): T {
+  try {
+    return use();
+  } catch (error) {
+    const columns = params.filter((name) => row?.given.has(name));
+    if (row === null || columns.length === 0 || !(error instanceof UsageError)) throw error;
+    throw paramOfTableInvalid(row.file, formatTime(row.time, row.timeType), columns, error);
+  }
 }
 
 /** The key of a set: equal params give equal keys. JSON alone would write an infinity as null and -0 as 0. */

@@ -130,36 +130,17 @@ const FORMULA_TEXT: ArgumentKind = {
  * program.factors.map((factor) => factor.lookbackRows); // [0, 19]
  */
 export function compile(text: string, options: CompileOptions = {}): Program {
-  return compileBound(text, options).program;
-}
-
-/** Compiles a text and finds code that is valid but rarely intended. @throws as `compile`. */
-export function compileStrictly(
-  text: string,
-  options: CompileOptions = {},
-): { readonly program: Program; readonly suspicions: readonly Suspicion[] } {
-  const { program, registry } = compileBound(text, options);
-  const { bound, source } = program.written;
-  return { program, suspicions: findSuspicions(bound, source, registry) };
-}
-
-interface Compiled {
-  readonly program: Program;
-  readonly registry: Registry;
-}
-
-function compileBound(text: string, given: CompileOptions): Compiled {
   checkArgument("compile", text, FORMULA_TEXT);
-  const options = checkedOptions("compile", given, COMPILE_OPTIONS);
+  const checked = checkedOptions("compile", options, COMPILE_OPTIONS);
   // A byte-order mark does not count in columns.
-  const source = new Source(options.file ?? "formulas", text.replace(/^\ufeff/, ""));
+  const source = new Source(checked.file ?? "formulas", text.replace(/^\ufeff/, ""));
   refuseUnreadable(source);
-  const operators = [...new Set(options.operators ?? [])].map((operator) => defineOperator(operator));
-  const disabledPasses = checkPassNames(options.disabledPasses ?? []);
-  const wanted = options.dialect === undefined ? statedDialect(source.text) : findDialect(options.dialect);
+  const operators = [...new Set(checked.operators ?? [])].map((operator) => defineOperator(operator));
+  const disabledPasses = checkPassNames(checked.disabledPasses ?? []);
+  const wanted = checked.dialect === undefined ? statedDialect(source.text) : findDialect(checked.dialect);
   const { statements, diagnostics } = parseFormulas(source, wanted ?? DIALECTS.native);
   const report = new Report(source);
-  const dialect = chooseDialect(options.dialect, statements, report);
+  const dialect = chooseDialect(checked.dialect, statements, report);
   // With a wrong dialect, or with statements left unread, correct code would look suspicious.
   if (!dialect || diagnostics.length >= DIAGNOSTICS_MAX) {
     throw formulaError([...diagnostics, ...report.diagnostics]);
@@ -170,10 +151,10 @@ function compileBound(text: string, given: CompileOptions): Compiled {
     {
       dialect,
       registry,
-      fields: withFieldsOf(dialect, options.fields ?? DEFAULT_FIELDS),
-      groups: options.groups ?? DEFAULT_GROUPS,
-      groupReasons: options.groupReasons,
-      universe: options.universe ?? null,
+      fields: withFieldsOf(dialect, checked.fields ?? DEFAULT_FIELDS),
+      groups: checked.groups ?? DEFAULT_GROUPS,
+      groupReasons: checked.groupReasons,
+      universe: checked.universe ?? null,
     },
     report,
   );
@@ -187,7 +168,7 @@ function compileBound(text: string, given: CompileOptions): Compiled {
   const stages = runPasses(bound, disabledPasses, registry);
   const { dag } = stages.at(-1) as CompileStage;
   const factors = factorInfos(dag);
-  const program: Program = {
+  return {
     file: source.file,
     dialect: dialect.name,
     factors,
@@ -202,7 +183,16 @@ function compileBound(text: string, given: CompileOptions): Compiled {
     stages,
     written: { source, bound },
   };
-  return { program, registry };
+}
+
+/** Compiles a text and finds code that is valid but rarely intended. @throws as `compile`. */
+export function compileStrictly(
+  text: string,
+  options: CompileOptions = {},
+): { readonly program: Program; readonly suspicions: readonly Suspicion[] } {
+  const program = compile(text, options);
+  const { bound, source } = program.written;
+  return { program, suspicions: findSuspicions(bound, source, withOperators(program.operators)) };
 }
 
 /** @throws UsageError for an operator whose name, functions, facts, formula or laws are unusable. */

@@ -66,19 +66,11 @@ export class Engine {
    */
   static async start(options: EngineOptions = {}): Promise<Engine> {
     const checked = checkedOptions("Engine.start", options, ENGINE_OPTIONS);
-    const { threads, memoryLimit = defaultMemoryLimit(), trace, hang, memoryThresholds, queueMs } = checked;
+    const { memoryLimit = defaultMemoryLimit(), queueMs, ...rest } = checked;
     const memoryLimitBytes = memoryBytes(memoryLimit);
     const schedule = { queueNs: queueMs === undefined ? undefined : queueMs * 1e6 };
-    const costs = await chooseCosts(checked.costs);
-    const host = await startHost({
-      threads,
-      memoryLimitBytes,
-      memoryThresholds,
-      costs: costs.model,
-      trace,
-      schedule,
-      hang,
-    });
+    const costs = await chooseCosts(rest.costs);
+    const host = await startHost({ ...rest, memoryLimitBytes, costs: costs.model, schedule });
     return new Engine(host, costs);
   }
 

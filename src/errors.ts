@@ -78,8 +78,8 @@ export class InternalError extends FactorloomError {
 
 /** Makes the errors of one code, which differ by their texts. */
 export function errorsOf<E extends FactorloomError>(
-  kind: new (code: string, problem: string, remedy: string) => E,
+  kind: new (code: string, problem: string, remedy: string, options?: ErrorOptions) => E,
   code: string,
-): (problem: string, remedy: string) => E {
-  return (problem, remedy) => new kind(code, problem, remedy);
+): (problem: string, remedy: string, options?: ErrorOptions) => E {
+  return (problem, remedy, options) => new kind(code, problem, remedy, options);
 }

@@ -95,11 +95,7 @@ class Binder {
     this.#definitions = collectDefinitions(statements, registry, dialect.name, report);
     this.#names = new Names(this.#definitions, options);
     this.#conditions = new ConditionTable((syntax) =>
-      bindCondition(syntax, {
-        registry,
-        findParam: (name) => this.#conditionParam(name),
-        report: ({ message, remedy, ...span }) => report.add("E213", span, message, remedy),
-      }),
+      bindCondition(syntax, registry, (name) => this.#conditionParam(name), report),
     );
     this.#global = { dialect, args: new Map(), derived: null };
     this.#self = new SelfReferences(registry, report);
@@ -159,15 +155,8 @@ class Binder {
     if (universe === null) return null;
     const span = { start: 0, end: 1 };
     const meaning = this.#names.resolve(universe, dialect);
-    if (meaning?.kind === "derived") return this.#meaning(meaning, span);
-    if (meaning?.kind !== "definition")
-      return {
-        kind: "field",
-        name: meaning?.kind === "field" ? meaning.name : universe,
-        type: "series",
-        constant: null,
-        span,
-      };
+    if (meaning?.kind === "derived" || meaning?.kind === "field") return this.#meaning(meaning, span);
+    if (meaning?.kind !== "definition") return this.#meaning({ kind: "field", name: universe }, span);
     const { statement } = meaning.definition;
     const expression = this.#bound.get(meaning.definition) ?? unknownNode(statement);
     const takesArguments = statement.kind === "let" && statement.parameters !== null;
@@ -317,9 +306,7 @@ class Binder {
   #operator(syntax: CallSyntax, dialect: Dialect): Operator | undefined {
     const { registry } = this.#options;
     // A dialect's rewrite yields printed names, which the dialect's own aliases must not capture.
-    if (syntax.writtenName !== undefined) return registry.find(syntax.name, "native");
-    if (syntax.isSymbol) return registry.findSymbol(syntax.name, syntax.args.length);
-    return registry.find(syntax.name, dialect.name);
+    return registry.findCalled(syntax, syntax.writtenName === undefined ? dialect.name : "native");
   }
 
   /** A rewrite's formula with the arguments in place of its parameters. */
@@ -352,18 +339,16 @@ class Binder {
     const shown = this.#written(span);
     if (meaning) this.#report.add("E219", span, `${shown} is not a function`, "use it without parentheses");
     else
-      this.#report.add("E201", span, `unknown function ${shown}`, () => this.#functionRemedy(name, dialect));
+      this.#report.add("E201", span, `unknown function ${shown}`, () => {
+        const macros = [...this.#definitions.byName.values()].flatMap(({ statement }) =>
+          statement.kind === "let" && statement.parameters ? [statement.name] : [],
+        );
+        return functionRemedy(name, dialect.name, this.#options.registry, macros);
+      });
   }
 
   #written({ start, end }: Span): string {
     return this.#report.source.text.slice(start, end);
-  }
-
-  #functionRemedy(name: string, dialect: Dialect): string {
-    const macros = [...this.#definitions.byName.values()].flatMap(({ statement }) =>
-      statement.kind === "let" && statement.parameters ? [statement.name] : [],
-    );
-    return functionRemedy(name, dialect.name, this.#options.registry, macros);
   }
 
   /** Replaces a call of a definition by its body, bound with the arguments. */

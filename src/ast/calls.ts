@@ -5,7 +5,7 @@ import type { KernelOperator, Operator, RewriteOperator } from "../operator/defi
 import type { Registry } from "../operator/registry.ts";
 import type { Span } from "../text/source.ts";
 import type { FittingArguments } from "./arguments.ts";
-import { callNode, type Expression } from "./nodes.ts";
+import { callNode, type Expression, plainCall } from "./nodes.ts";
 import { parseRewrite } from "./rewrite_check.ts";
 import type { SelfReferences } from "./self_reference.ts";
 
@@ -52,7 +52,7 @@ export class Calls {
   }
 
   #plainCall(name: string, args: readonly Expression[], span: Span): Expression {
-    return callNode(this.#registry.kernel(name), args, { group: null, settings: {}, minPeriods: null, span });
+    return plainCall(this.#registry, name, args, span);
   }
 
   formulaOf(operator: RewriteOperator): Syntax {

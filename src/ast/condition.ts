@@ -2,9 +2,9 @@ import { spelledName } from "../../grammar/names.ts";
 import type { CallSyntax, Syntax } from "../../grammar/syntax.ts";
 import { type Operator, referenceCell } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
-import type { Span } from "../text/source.ts";
 import type { ParamValue } from "./param_value.ts";
 import { paramTypeWrong, paramWithoutValue } from "./params.ts";
+import type { Report } from "./report.ts";
 
 /**
  * One step of a condition in postfix order: push a value, push a param, or apply an operator to the top of the stack.
@@ -28,12 +28,6 @@ export function isAlways({ steps }: Condition): boolean {
   return steps.length === 1 && step!.kind === "value" && step!.value !== 0;
 }
 
-/** A part that a condition must not contain, with its place. */
-export interface ConditionProblem extends Span {
-  readonly message: string;
-  readonly remedy: string;
-}
-
 /** "any": a param without a default, or a broken one. */
 export type OperandType = "number" | "text" | "any";
 
@@ -43,16 +37,16 @@ export interface ConditionParam {
   readonly type: OperandType;
 }
 
-/** Scope and reporter of a condition's translation. */
-export interface ConditionContext {
-  readonly registry: Registry;
-  /** Finds a param by name, without regard to letter case. */
-  readonly findParam: (name: string) => ConditionParam | undefined;
-  readonly report: (problem: ConditionProblem) => void;
-}
+/** Finds a param by name, without regard to letter case. */
+type FindParam = (name: string) => ConditionParam | undefined;
 
-/** Translates a condition to postfix and checks its types; reports problems. */
-export function bindCondition(syntax: Syntax, context: ConditionContext): Condition {
+/** Translates a condition to postfix and checks its types; reports problems (E213). */
+export function bindCondition(
+  syntax: Syntax,
+  registry: Registry,
+  findParam: FindParam,
+  report: Report,
+): Condition {
   const steps: ConditionStep[] = [];
   const types: OperandType[] = [];
   const pending: { syntax: Syntax; isApplied: boolean }[] = [{ syntax, isApplied: false }];
@@ -62,17 +56,17 @@ export function bindCondition(syntax: Syntax, context: ConditionContext): Condit
       const operandCount = part.args.length;
       const operands = types.splice(types.length - operandCount);
       steps.push({ kind: "operator", symbol: part.name, operandCount });
-      types.push(applyToTypes(part, operands, context));
-    } else if (part.kind === "call" && isKnownOperator(part, context)) {
+      types.push(applyToTypes(part, operands, report));
+    } else if (part.kind === "call" && part.isSymbol && registry.findCalled(part, "native")) {
       pending.push({ syntax: part, isApplied: true });
       for (const arg of part.args.toReversed()) pending.push({ syntax: arg, isApplied: false });
     } else {
-      types.push(pushOperand(part, steps, context));
+      types.push(pushOperand(part, steps, findParam, report));
     }
   }
   if (types[0] === "text") {
     const remedy = 'compare it with another, e.g. session == "close"';
-    report(context, syntax, "a text is not a condition", remedy);
+    report.add("E213", syntax, "a text is not a condition", remedy);
   }
   return { steps };
 }
@@ -83,52 +77,42 @@ export function conditionTypeOf(value: ParamValue | null): ConditionParam["type"
   return typeof value === "string" ? "text" : "number";
 }
 
-function report(context: ConditionContext, { start, end }: Span, message: string, remedy: string): void {
-  context.report({ start, end, message, remedy });
-}
-
-function isKnownOperator({ name, isSymbol, args }: CallSyntax, { registry }: ConditionContext): boolean {
-  return isSymbol && registry.findSymbol(name, args.length) !== undefined;
-}
-
 /** Adds the step of a number, a text or a param; reports anything else. */
-function pushOperand(syntax: Syntax, steps: ConditionStep[], context: ConditionContext): OperandType {
+function pushOperand(
+  syntax: Syntax,
+  steps: ConditionStep[],
+  findParam: FindParam,
+  report: Report,
+): OperandType {
   switch (syntax.kind) {
     case "number":
     case "text":
       steps.push({ kind: "value", value: syntax.value });
       return syntax.kind;
     case "name": {
-      const param = context.findParam(syntax.name);
+      const param = findParam(syntax.name);
       if (param) {
         steps.push({ kind: "param", name: param.name });
         return param.type;
       }
       const name = spelledName(syntax.name);
       const message = `${name} is not a param: conditions are evaluated once per call, from params alone`;
-      report(context, syntax, message, `declare it: param ${name} = ...`);
+      report.add("E213", syntax, message, `declare it: param ${name} = ...`);
       return "any";
     }
-    case "call":
-      report(
-        context,
-        syntax,
-        `${spelledName(syntax.name)}(...) in a condition`,
-        "use params, numbers, texts and operators",
-      );
+    case "call": {
+      const message = `${spelledName(syntax.name)}(...) in a condition`;
+      report.add("E213", syntax, message, "use params, numbers, texts and operators");
       return "any";
+    }
   }
 }
 
-function applyToTypes(
-  syntax: CallSyntax,
-  operands: readonly OperandType[],
-  context: ConditionContext,
-): OperandType {
+function applyToTypes(syntax: CallSyntax, operands: readonly OperandType[], report: Report): OperandType {
   const isTextTest = TEXT_TESTS.has(syntax.name) && !operands.includes("number");
   if (operands.includes("text") && !isTextTest) {
     const message = `'${syntax.name}' does not work with a text here: texts are compared with texts, by == and !=`;
-    report(context, syntax, message, "compare like with like");
+    report.add("E213", syntax, message, "compare like with like");
   }
   return "number";
 }

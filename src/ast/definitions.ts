@@ -4,6 +4,7 @@ import type {
   BrokenSyntax,
   FactorSyntax,
   LetSyntax,
+  NameSyntax,
   ParamSyntax,
   StatementSyntax,
   Syntax,
@@ -86,13 +87,8 @@ function withoutFieldSign(name: string, span: Span, dialect: DialectName, report
 type Defining = FactorSyntax | LetSyntax | ParamSyntax | BrokenSyntax;
 
 function isDefining(statement: StatementSyntax): statement is Defining {
-  const { kind } = statement;
-  return (
-    kind === "factor" ||
-    kind === "let" ||
-    kind === "param" ||
-    (kind === "broken" && statement.keyword !== "dialect")
-  );
+  if (statement.kind === "broken") return statement.keyword !== "dialect";
+  return statement.kind === "factor" || statement.kind === "let" || statement.kind === "param";
 }
 
 function definitionOf(
@@ -109,23 +105,17 @@ function reportTwice({ name, nameSpan }: Defining, earlier: Defining, report: Re
   const [one, other] = [spelledName(name), spelledName(earlier.name)];
   const message =
     one === other ? `${one} is defined twice` : `${one} and ${other} differ in letter case only`;
-  nameTwice(report, nameSpan, message, `the first definition stands in line ${line}; rename one`);
+  report.add("E207", nameSpan, message, `the first definition stands in line ${line}; rename one`);
 }
 
-function reportParametersTwice(
-  parameters: readonly ({ readonly name: string } & Span)[],
-  report: Report,
-): void {
+function reportParametersTwice(parameters: readonly NameSyntax[], report: Report): void {
   const seen = new Set<string>();
   for (const parameter of parameters) {
     const folded = parameter.name.toLowerCase();
     if (seen.has(folded)) {
-      nameTwice(report, parameter, `parameter ${spelledName(parameter.name)} is given twice`, "rename one");
+      const message = `parameter ${spelledName(parameter.name)} is given twice`;
+      report.add("E207", parameter, message, "rename one");
     }
     seen.add(folded);
   }
-}
-
-function nameTwice(report: Report, span: Span, message: string, remedy: string): void {
-  report.add("E207", span, message, remedy);
 }

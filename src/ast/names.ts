@@ -54,7 +54,7 @@ export class Names {
   resolve(written: string, dialect: Dialect): Meaning | undefined {
     const name = localName(written, dialect);
     return (
-      this.#find((table) => table.exact(written) ?? table.exact(name)) ??
+      this.#find(({ exact }) => exact.get(written) ?? exact.get(name)) ??
       this.#find((table) => table.folded(written) ?? table.folded(name)) ??
       this.#resolveDerived(name, dialect)
     );
@@ -70,7 +70,8 @@ export class Names {
 
   /** Finds a parameterised definition, without regard to letter case. */
   findMacro(name: string): Definition | undefined {
-    const meaning = this.#tables[0]?.exact(name) ?? this.#tables[0]?.folded(name);
+    const [definitions] = this.#tables;
+    const meaning = definitions?.exact.get(name) ?? definitions?.folded(name);
     if (meaning?.kind !== "definition") return undefined;
     const { definition } = meaning;
     return definition.statement.kind === "let" && definition.statement.parameters ? definition : undefined;
@@ -102,7 +103,7 @@ export class Names {
 
   *#all(locals: Iterable<string>): Iterable<string> {
     yield* locals;
-    for (const table of this.#tables) yield* table.names();
+    for (const { exact } of this.#tables) yield* exact.keys();
     yield "returns";
   }
 
@@ -121,29 +122,21 @@ export class Names {
 }
 
 class NameTable {
-  readonly #exact: ReadonlyMap<string, Meaning>;
+  readonly exact: ReadonlyMap<string, Meaning>;
   /** By folded name; null where several names are one folded. */
   readonly #folded = new Map<string, Meaning | null>();
 
   constructor(entries: readonly [string, Meaning][]) {
-    this.#exact = new Map(entries);
-    for (const [name, meaning] of this.#exact) {
+    this.exact = new Map(entries);
+    for (const [name, meaning] of this.exact) {
       const key = folded(name);
       this.#folded.set(key, this.#folded.has(key) ? null : meaning);
     }
   }
 
-  exact(name: string): Meaning | undefined {
-    return this.#exact.get(name);
-  }
-
   /** The name's only match without regard to letter case. */
   folded(name: string): Meaning | undefined {
     return this.#folded.get(folded(name)) ?? undefined;
-  }
-
-  names(): Iterable<string> {
-    return this.#exact.keys();
   }
 }
 

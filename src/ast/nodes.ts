@@ -7,6 +7,7 @@ import {
   type Settings,
   type ValueType,
 } from "../operator/definition.ts";
+import type { Registry } from "../operator/registry.ts";
 import type { Span } from "../text/source.ts";
 
 /**
@@ -90,6 +91,16 @@ export function callNode(
     );
   }
   return { kind: "call", operator, args, type: typeOfCall(operator, args), constant, ...rest };
+}
+
+/** Applies an operator without group, settings and `min_periods`. */
+export function plainCall(
+  registry: Registry,
+  name: string,
+  args: readonly Expression[],
+  span: Span,
+): CallNode {
+  return callNode(registry.kernel(name), args, { group: null, settings: {}, minPeriods: null, span });
 }
 
 /**

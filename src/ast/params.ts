@@ -1,4 +1,4 @@
-import { UsageError } from "../errors.ts";
+import { errorsOf, UsageError } from "../errors.ts";
 import { kindOf } from "../text/argument_kinds.ts";
 import { suggestion } from "../text/suggest.ts";
 import type { ParamValue } from "./param_value.ts";
@@ -49,9 +49,7 @@ const textOf = (value: ParamValue): string =>
   typeof value === "string" ? JSON.stringify(value) : String(value);
 
 /** A param's value has a type that its use does not accept. */
-export function paramTypeWrong(message: string, remedy: string): UsageError {
-  return new UsageError("E528", message, remedy);
-}
+export const paramTypeWrong = errorsOf(UsageError, "E528");
 
 /** A param without a default has no value, or two programs that are compared have none in common. */
 export function paramWithoutValue(name: string, lacking = "value"): UsageError {

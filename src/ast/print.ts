@@ -2,10 +2,17 @@ import { spelledName } from "../../grammar/names.ts";
 import { INFIX, PREFIX_LEVEL, PRIMARY_LEVEL, TERNARY_LEVEL } from "../../grammar/precedence.ts";
 import { InternalError } from "../errors.ts";
 import { isSeriesLike } from "../operator/definition.ts";
+import type { Condition } from "./condition.ts";
 import type { CallNode, Expression } from "./nodes.ts";
 
-/** An argument in the formula: an expression, or a number known at compile time. */
-type Argument = Expression | number;
+/** A symbol applied to operands. */
+interface Applied {
+  readonly symbol: string;
+  readonly operands: readonly Argument[];
+}
+
+/** What is written: an expression, a number, something applied, or a text that needs no parentheses. */
+type Argument = Expression | Applied | number | string;
 
 /** Pending output: finished text, or an argument and the precedence from which it needs no parentheses. */
 type Work = string | { readonly argument: Argument; readonly levelMin: number };
@@ -20,7 +27,7 @@ type Work = string | { readonly argument: Argument; readonly levelMin: number };
  * @param charactersMax a longer text is cut there, and ends in `...`
  * @throws InternalError for a tree with a mistake.
  */
-export function printExpression(root: Expression, charactersMax = Number.POSITIVE_INFINITY): string {
+export function printExpression(root: Argument, charactersMax = Number.POSITIVE_INFINITY): string {
   const pieces: string[] = [];
   let length = 0;
   const work: Work[] = [{ argument: root, levelMin: TERNARY_LEVEL }];
@@ -36,13 +43,19 @@ export function printExpression(root: Expression, charactersMax = Number.POSITIV
 }
 
 function levelOf(argument: Argument): number {
+  if (typeof argument === "string") return PRIMARY_LEVEL;
   if (typeof argument === "number") return numberLevel(argument);
+  if ("symbol" in argument) return levelOfSymbol(argument.symbol, argument.operands.length);
   if (argument.kind === "number") return numberLevel(argument.constant);
-  return argument.kind === "call" ? formOf(argument).level : PRIMARY_LEVEL;
+  if (argument.kind !== "call") return PRIMARY_LEVEL;
+  const symbol = symbolOf(argument);
+  return symbol === undefined ? PRIMARY_LEVEL : levelOfSymbol(symbol, argument.operator.parameters.length);
 }
 
 function written(argument: Argument): Work[] {
+  if (typeof argument === "string") return [argument];
   if (typeof argument === "number") return [numberText(argument)];
+  if ("symbol" in argument) return writeApplied(argument);
   switch (argument.kind) {
     case "number":
       return [numberText(argument.constant)];
@@ -50,66 +63,49 @@ function written(argument: Argument): Work[] {
     case "group":
     case "param":
       return [spelledName(argument.name)];
-    case "call":
-      return formOf(argument).write(argument);
+    case "call": {
+      const [symbol, operands] = [symbolOf(argument), argumentsOf(argument)];
+      return symbol === undefined ? writeCall(argument, operands) : writeApplied({ symbol, operands });
+    }
     case "unknown":
       throw new InternalError("an expression with a mistake has no formula");
   }
 }
 
-/** How an operator's application is written. */
-interface Form {
-  readonly level: number;
-  readonly write: (call: CallNode) => Work[];
+/** The symbol by which a call is written; undefined for its name. */
+function symbolOf({ operator: { symbol, parameters }, minPeriods }: CallNode): string | undefined {
+  const isWritten = parameters.length !== 2 || Object.hasOwn(INFIX, symbol ?? "");
+  return isWritten && minPeriods === null ? symbol : undefined;
 }
 
-const CALL: Form = { level: PRIMARY_LEVEL, write: writeCall };
-const PREFIX: Form = { level: PREFIX_LEVEL, write: writePrefix };
-const TERNARY: Form = { level: TERNARY_LEVEL, write: writeTernary };
-const INFIX_FORMS: ReadonlyMap<string, Form> = new Map(
-  Object.entries(INFIX).map(([symbol, { level }]) => [symbol, { level, write: writeInfix }]),
-);
-
-function formOf({ operator, minPeriods }: CallNode): Form {
-  const { symbol, parameters } = operator;
-  if (symbol === undefined || minPeriods !== null) return CALL;
-  if (parameters.length === 1) return PREFIX;
-  return parameters.length === 3 ? TERNARY : (INFIX_FORMS.get(symbol) ?? CALL);
+function levelOfSymbol(symbol: string, operandCount: number): number {
+  if (operandCount === 1) return PREFIX_LEVEL;
+  return operandCount === 3 ? TERNARY_LEVEL : INFIX[symbol]!.level;
 }
 
-function writePrefix(call: CallNode): Work[] {
-  const [x] = argumentsOf(call) as [Argument];
-  return [call.operator.symbol as string, { argument: x, levelMin: PREFIX_LEVEL }];
-}
-
-function writeInfix(call: CallNode): Work[] {
-  const symbol = call.operator.symbol as string;
-  const { level, associativity } = INFIX[symbol] as (typeof INFIX)[string];
-  const [left, right] = argumentsOf(call) as [Argument, Argument];
+function writeApplied({ symbol, operands }: Applied): Work[] {
+  const [first, second, third] = operands as [Argument, Argument, Argument];
+  if (operands.length === 1) return [symbol, { argument: first, levelMin: PREFIX_LEVEL }];
+  if (operands.length === 3)
+    return [
+      { argument: first, levelMin: TERNARY_LEVEL + 1 },
+      " ? ",
+      { argument: second, levelMin: TERNARY_LEVEL },
+      " : ",
+      { argument: third, levelMin: TERNARY_LEVEL },
+    ];
+  const { level, associativity } = INFIX[symbol]!;
   const rightMin = associativity === "right" ? level : level + 1;
   // A prefix after an infix operator is unambiguous: `x ^ -y`.
-  const isPrefixed = levelOf(right) === PREFIX_LEVEL;
+  const isPrefixed = levelOf(second) === PREFIX_LEVEL;
   return [
-    { argument: left, levelMin: associativity === "left" ? level : level + 1 },
+    { argument: first, levelMin: associativity === "left" ? level : level + 1 },
     ` ${symbol} `,
-    { argument: right, levelMin: isPrefixed ? PREFIX_LEVEL : rightMin },
+    { argument: second, levelMin: isPrefixed ? PREFIX_LEVEL : rightMin },
   ];
 }
 
-function writeTernary(call: CallNode): Work[] {
-  const [condition, chosen, other] = argumentsOf(call) as [Argument, Argument, Argument];
-  return [
-    { argument: condition, levelMin: TERNARY_LEVEL + 1 },
-    " ? ",
-    { argument: chosen, levelMin: TERNARY_LEVEL },
-    " : ",
-    { argument: other, levelMin: TERNARY_LEVEL },
-  ];
-}
-
-function writeCall(call: CallNode): Work[] {
-  const { operator, minPeriods } = call;
-  const all = argumentsOf(call);
+function writeCall({ operator, minPeriods }: CallNode, all: readonly Argument[]): Work[] {
   const last = all.findLastIndex((argument, i) => !Object.is(argument, operator.parameters[i]?.default));
   const work: Work[] = [`${operator.name}(`];
   for (const [i, argument] of all.slice(0, last + 1).entries()) {
@@ -140,4 +136,21 @@ function numberText(value: number): string {
   if (Number.isNaN(value)) return "null";
   if (Math.abs(value) === Number.POSITIVE_INFINITY) return `${Math.sign(value)} / 0`;
   return Object.is(value, -0) ? "-0" : String(value);
+}
+
+/** Prints a condition as a formula file has it after `when`, with as few parentheses as the grammar allows. */
+export function printCondition({ steps }: Condition): string {
+  const stack: Argument[] = [];
+  for (const step of steps) {
+    if (step.kind === "param") stack.push(spelledName(step.name));
+    else if (step.kind === "value") stack.push(literal(step.value));
+    else stack.push({ symbol: step.symbol, operands: stack.splice(stack.length - step.operandCount) });
+  }
+  return printExpression(stack[0]!);
+}
+
+/** A text as the grammar reads it, which knows no escapes: one with both kinds of quotes has no literal. */
+function literal(value: number | string): Argument {
+  if (typeof value === "number") return value;
+  return value.includes('"') ? `'${value}'` : `"${value}"`;
 }

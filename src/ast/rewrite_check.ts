@@ -1,10 +1,11 @@
 import { DIALECTS } from "../../grammar/dialects.ts";
 import { parseFormulas } from "../../grammar/parse.ts";
-import { type CallSyntax, type Syntax, syntaxBelow } from "../../grammar/syntax.ts";
+import { type Syntax, syntaxBelow } from "../../grammar/syntax.ts";
 import { UsageError } from "../errors.ts";
 import type { Operator, RewriteOperator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import { renderDiagnostics, Source } from "../text/source.ts";
+import { usedFirst } from "./use_order.ts";
 
 /** The formula of a rewrite or of one side of a law, or the problem with its text. */
 export function parseRewrite({
@@ -29,32 +30,21 @@ export function parseRewrite({
  * @throws UsageError E549 if a formula cannot be read, uses more than its parameters and operators, or itself.
  */
 export function checkRewrites(operators: readonly Operator[], registry: Registry): void {
-  const uses = new Map<RewriteOperator, RewriteOperator[]>();
-  for (const operator of operators) {
-    if (operator.axis === "rewrite") uses.set(operator, rewritesIn(operator, registry));
-  }
-  // Removes rewrites that use no remaining one: a cycle remains.
-  for (let before = -1; before !== uses.size; ) {
-    before = uses.size;
-    for (const [operator, used] of uses) if (!used.some((other) => uses.has(other))) uses.delete(operator);
-  }
-  const [first] = uses.keys();
-  if (!first) return;
-  const path = [first];
-  for (;;) {
-    const next = uses
-      .get(path.at(-1) as RewriteOperator)
-      ?.find((other) => uses.has(other)) as RewriteOperator;
-    const start = path.indexOf(next);
-    path.push(next);
-    if (start < 0) continue;
-    const cycle = path.slice(start).map(({ name }) => name);
-    throw rewriteError(next, `its formula uses itself: ${cycle.join(" -> ")}`, "use other operators only");
-  }
+  const rewrites = operators.filter((operator) => operator.axis === "rewrite");
+  const uses = new Map(rewrites.map((operator) => [operator, rewritesIn(operator, registry)]));
+  usedFirst(
+    rewrites,
+    (operator) => uses.get(operator) ?? [],
+    (cycle) => {
+      const [first] = cycle as readonly [RewriteOperator];
+      const names = [...cycle, first].map(({ name }) => name);
+      throw rewriteError(first, `its formula uses itself: ${names.join(" -> ")}`, "use other operators only");
+    },
+  );
 }
 
 /** The rewrites that a rewrite's formula calls. @throws UsageError E549 if it uses anything from outside. */
-function rewritesIn(operator: RewriteOperator, registry: Registry): RewriteOperator[] {
+function rewritesIn(operator: RewriteOperator, registry: Registry): Iterable<RewriteOperator> {
   const root = parseRewrite(operator);
   if ("problem" in root) {
     const remedy = "write one expression in dialect native, e.g. x - delay(x, d)";
@@ -72,18 +62,14 @@ function rewritesIn(operator: RewriteOperator, registry: Registry): RewriteOpera
       );
     }
     if (item.kind !== "call") continue;
-    const called = calledOperator(item, registry);
+    const called = registry.findCalled(item, "native");
     if (!called) {
       const remedy = "use built-in operators, or pass that operator to compile as well";
       throw rewriteError(operator, `its formula uses ${item.name}, which is not an operator`, remedy);
     }
     if (called.axis === "rewrite") found.add(called);
   }
-  return [...found];
-}
-
-function calledOperator({ name, isSymbol, args }: CallSyntax, registry: Registry): Operator | undefined {
-  return isSymbol ? registry.findSymbol(name, args.length) : registry.find(name, "native");
+  return found;
 }
 
 function rewriteError({ name }: RewriteOperator, problem: string, remedy: string): UsageError {

@@ -1,7 +1,6 @@
-import type { KernelOperator } from "../operator/definition.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { Span } from "../text/source.ts";
-import { type CallNode, callNode, type Expression, numberNode, unknownNode } from "./nodes.ts";
+import { type CallNode, type Expression, numberNode, plainCall, unknownNode } from "./nodes.ts";
 import type { Report } from "./report.ts";
 
 /** `factor * SELF + addend`: the form that a recursion over rows must have. */
@@ -122,7 +121,6 @@ export class SelfReferences {
   }
 
   #call(name: string, args: readonly Expression[], span: Span): Expression {
-    const operator: KernelOperator = this.#registry.kernel(name);
-    return callNode(operator, args, { group: null, settings: {}, minPeriods: null, span });
+    return plainCall(this.#registry, name, args, span);
   }
 }

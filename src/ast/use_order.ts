@@ -8,39 +8,51 @@ import type { Report } from "./report.ts";
 /** Names of a cycle that a message shows. */
 const SHOWN_NAMES_MAX = 6;
 
-/**
- * Sorts definitions so that each follows all that it uses; reports cycles (E208). Depth-first with an explicit stack,
- * since chains of definitions may be long.
- */
+/** Sorts definitions so that each follows all that it uses; reports cycles (E208). */
 export function orderByUse(
   definitions: Iterable<Definition>,
   names: Names,
   dialect: Dialect,
   report: Report,
 ): Definition[] {
-  const ordered: Definition[] = [];
-  const state = new Map<Definition, "open" | "done">();
-  for (const root of definitions) {
-    const path: { definition: Definition; uses: Definition[] }[] = [];
-    const enter = (definition: Definition) => {
-      state.set(definition, "open");
-      path.push({ definition, uses: usesOf(definition, names, dialect) });
+  return usedFirst(
+    definitions,
+    (definition) => usesOf(definition, names, dialect),
+    (cycle) => reportCycle(cycle, report),
+  );
+}
+
+/**
+ * Sorts items so that each follows all that it uses, which are added. Depth-first with an explicit stack, since chains
+ * of definitions may be long.
+ *
+ * @param usesOf what one uses, the first use first
+ * @param onCycle receives items of which each uses the next one, and the last one the first
+ */
+export function usedFirst<T>(
+  items: Iterable<T>,
+  usesOf: (item: T) => Iterable<T>,
+  onCycle: (cycle: readonly T[]) => void,
+): T[] {
+  const ordered: T[] = [];
+  const state = new Map<T, "open" | "done">();
+  for (const root of items) {
+    const path: { item: T; uses: T[] }[] = [];
+    const enter = (item: T) => {
+      state.set(item, "open");
+      path.push({ item, uses: [...usesOf(item)].reverse() });
     };
     if (!state.has(root)) enter(root);
     for (let top = path.at(-1); top; top = path.at(-1)) {
       const next = top.uses.pop();
       if (!next) {
-        state.set(top.definition, "done");
-        ordered.push(top.definition);
+        state.set(top.item, "done");
+        ordered.push(top.item);
         path.pop();
       } else if (!state.has(next)) {
         enter(next);
       } else if (state.get(next) === "open") {
-        const cycle = path.slice(path.findIndex(({ definition }) => definition === next));
-        reportCycle(
-          cycle.map(({ definition }) => definition),
-          report,
-        );
+        onCycle(path.slice(path.findIndex(({ item }) => item === next)).map(({ item }) => item));
       }
     }
   }
@@ -57,8 +69,8 @@ function reportCycle(cycle: readonly Definition[], report: Report): void {
   report.add("E208", nameSpan, message, "a definition may only use others");
 }
 
-/** The definitions that one uses, each once, the first use last (the caller pops from the end). */
-function usesOf({ statement }: Definition, names: Names, dialect: Dialect): Definition[] {
+/** The definitions that one uses, each once. */
+function usesOf({ statement }: Definition, names: Names, dialect: Dialect): Iterable<Definition> {
   if (statement.kind === "broken") return [];
   const parameters = statement.kind === "let" ? (statement.parameters ?? []) : [];
   const hidden = new Set(parameters.map(({ name }) => name.toLowerCase()));
@@ -79,7 +91,7 @@ function usesOf({ statement }: Definition, names: Names, dialect: Dialect): Defi
     const macro = names.findMacro(name);
     if (macro) uses.add(macro);
   }
-  return [...uses].reverse();
+  return uses;
 }
 
 /** Every name in an expression, function names apart: a factor `rank` may call the function rank. */

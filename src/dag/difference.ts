@@ -26,65 +26,41 @@ interface LabelledDag {
  * one then takes over its label. All others get new labels.
  */
 function labelsAfter({ dag: before, labels }: LabelledDag, after: Dag): LabelledDag {
-  const matching = new Matching(before, after);
-  matching.matchEqualTasks();
-  matching.matchPlaces();
-  let unused = labels.reduce((most, label) => Math.max(most, label), -1) + 1;
-  const labelOf = (old: number | undefined) => (old === undefined ? unused++ : (labels[old] as number));
-  return { dag: after, labels: after.tasks.map((_, id) => labelOf(matching.oldOf.get(id))) };
-}
-
-/** Maps tasks of the new graph to the tasks of the old graph that they correspond to. */
-class Matching {
-  readonly oldOf = new Map<number, number>();
-  readonly #isTaken = new Set<number>();
-  readonly #before: Dag;
-  readonly #after: Dag;
-
-  constructor(before: Dag, after: Dag) {
-    this.#before = before;
-    this.#after = after;
-  }
-
-  matchEqualTasks(): void {
-    const olds = Map.groupBy(this.#before.tasks.keys(), (id) => printTask(this.#before.tasks[id] as Task));
-    this.#after.tasks.forEach((task, id) => {
-      // No task of the old graph reads -1.
-      const text = printTask(task, (input) => this.oldOf.get(input) ?? -1);
-      const old = olds.get(text)?.shift();
-      if (old !== undefined) this.#match(id, old);
+  const oldOf = new Map<number, number>();
+  const olds = Map.groupBy(before.tasks.keys(), (id) => printTask(before.tasks[id] as Task));
+  after.tasks.forEach((task, id) => {
+    // No task of the old graph reads -1.
+    const text = printTask(task, (input) => oldOf.get(input) ?? -1);
+    const old = olds.get(text)?.shift();
+    if (old !== undefined) oldOf.set(id, old);
+  });
+  const taken = new Set(oldOf.values());
+  const pending = after.outputs.map(({ task }, i) => [task, before.outputs[i]?.task as number]);
+  for (let pair = pending.pop(); pair; pair = pending.pop()) {
+    const [id, old] = pair as [number, number];
+    if (oldOf.has(id) || taken.has(old)) continue;
+    oldOf.set(id, old);
+    taken.add(old);
+    const inputs = inputsOf(before.tasks[old] as Task);
+    inputsOf(after.tasks[id] as Task).forEach((input, i) => {
+      if (inputs[i] !== undefined) pending.push([input, inputs[i]]);
     });
   }
-
-  matchPlaces(): void {
-    const pending = this.#after.outputs.map(({ task }, i) => [task, this.#before.outputs[i]?.task as number]);
-    for (let pair = pending.pop(); pair; pair = pending.pop()) {
-      const [id, old] = pair as [number, number];
-      if (this.oldOf.has(id) || this.#isTaken.has(old)) continue;
-      this.#match(id, old);
-      const olds = inputsOf(this.#before.tasks[old] as Task);
-      inputsOf(this.#after.tasks[id] as Task).forEach((input, i) => {
-        if (olds[i] !== undefined) pending.push([input, olds[i]]);
-      });
-    }
-  }
-
-  #match(id: number, old: number): void {
-    this.oldOf.set(id, old);
-    this.#isTaken.add(old);
-  }
+  let unused = labels.reduce((most, label) => Math.max(most, label), -1) + 1;
+  const labelOf = (old: number | undefined) => (old === undefined ? unused++ : (labels[old] as number));
+  return { dag: after, labels: after.tasks.map((_, id) => labelOf(oldOf.get(id))) };
 }
 
 /** The lines that a pass removed, after `- `, and those that it added, after `+ `, in label order. */
 function printDifference(before: LabelledDag, after: LabelledDag): string[] {
   const [old, now] = [linesOf(before), linesOf(after)];
-  const [oldTexts, nowTexts] = [old, now].map((lines) => new Set(lines.map(({ text }) => text)));
-  const gone = old.filter(({ text }) => !nowTexts?.has(text));
-  const come = now.filter(({ text }) => !oldTexts?.has(text));
-  const changes = [
-    ...gone.map(({ place, text }) => ({ place, text: `- ${text}` })),
-    ...come.map(({ place, text }) => ({ place, text: `+ ${text}` })),
-  ];
+  const without = (lines: readonly Line[], others: readonly Line[], sign: string) => {
+    const texts = new Set(others.map(({ text }) => text));
+    return lines
+      .filter(({ text }) => !texts.has(text))
+      .map(({ place, text }) => ({ place, text: `${sign} ${text}` }));
+  };
+  const changes = [...without(old, now, "-"), ...without(now, old, "+")];
   return changes.sort((a, b) => a.place - b.place).map(({ text }) => text);
 }
 

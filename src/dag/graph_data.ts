@@ -1,4 +1,4 @@
-import { type CallTask, type Dag, isIn, type Task } from "./dag.ts";
+import { type Dag, isIn, type Task } from "./dag.ts";
 import { conditionText } from "./print.ts";
 import { HAS_ROW } from "./row_members.ts";
 
@@ -69,20 +69,12 @@ export function graphData(dag: Dag, lookbackRows: readonly number[]): ProgramGra
 type TaskData<T = GraphTask> = T extends unknown ? Omit<T, "id" | "when"> : never;
 
 function taskData(task: Task): TaskData {
-  if (task.kind === "call") return callData(task);
+  if (task.kind === "call") {
+    const { operator, inputs, settings } = task;
+    return { ...task, operator: operator.name, inputs: [...inputs], settings: { ...settings } };
+  }
   if (task.kind === "number") return { kind: "number", value: numberData(task.value) };
   return { kind: task.kind, name: task.name === HAS_ROW ? HAS_ROW.trim() : task.name };
-}
-
-function callData({ operator, inputs, group, settings, minPeriods }: CallTask): TaskData {
-  return {
-    kind: "call",
-    operator: operator.name,
-    inputs: [...inputs],
-    group,
-    settings: { ...settings },
-    minPeriods,
-  };
 }
 
 function numberData(value: number): number | string | null {

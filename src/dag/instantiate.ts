@@ -1,4 +1,5 @@
 import { type Dag, DagBuilder, type Output, type Task } from "./dag.ts";
+import { withInputsAt } from "./rebuild.ts";
 
 /** A graph and the values of its params in one call. */
 export interface Instance {
@@ -27,7 +28,9 @@ export function instantiate(instances: readonly Instance[], isSharing: boolean):
   const found: Output[] = [];
   const outputs = instances.map(({ dag, paramValue }) => {
     const ids: number[] = [];
-    for (const task of dag.tasks) ids.push(builder.add(withNumbers(task, ids, paramValue)));
+    const withNumbers = (task: Task): Task =>
+      task.kind === "param" ? { kind: "number", value: paramValue(task.name) } : withInputsAt(task, ids);
+    for (const task of dag.tasks) ids.push(builder.add(withNumbers(task)));
     return dag.outputs.map(({ name, task: own, priority }) => {
       const task = ids[own] as number;
       const place = places.get(task) ?? found.push({ name, task, condition: null, priority }) - 1;
@@ -36,10 +39,4 @@ export function instantiate(instances: readonly Instance[], isSharing: boolean):
     });
   });
   return { dag: { tasks: builder.tasks, outputs: found, params: [], conditions: [] }, outputs };
-}
-
-function withNumbers(task: Task, ids: readonly number[], paramValue: Instance["paramValue"]): Task {
-  if (task.kind === "param") return { kind: "number", value: paramValue(task.name) };
-  if (task.kind !== "call") return task;
-  return { ...task, inputs: task.inputs.map((input) => ids[input] as number) };
 }

@@ -171,12 +171,10 @@ class LawReader {
     return isSeriesLike(kind) ? place : "setting";
   }
 
-  #find({ name, isSymbol, args }: CallSyntax): KernelOperator {
-    const operator = isSymbol
-      ? this.#registry.findSymbol(name, args.length)
-      : this.#registry.find(name, "native");
-    if (!operator) throw this.#error(`${name} is not an operator`);
-    if (operator.axis === "rewrite") throw this.#error(`${name} stands for a formula: write that`);
+  #find(syntax: CallSyntax): KernelOperator {
+    const operator = this.#registry.findCalled(syntax, "native");
+    if (!operator) throw this.#error(`${syntax.name} is not an operator`);
+    if (operator.axis === "rewrite") throw this.#error(`${syntax.name} stands for a formula: write that`);
     return operator;
   }
 

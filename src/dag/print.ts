@@ -1,6 +1,6 @@
 import { spelledName } from "../../grammar/names.ts";
 import type { Condition } from "../ast/condition.ts";
-import { printCondition } from "../ast/print_condition.ts";
+import { printCondition } from "../ast/print.ts";
 import { windowRowsOf } from "../operator/definition.ts";
 import { type CallTask, type Dag, inputsOf, numberText, type Task } from "./dag.ts";
 import { HAS_ROW } from "./row_members.ts";

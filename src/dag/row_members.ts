@@ -3,6 +3,7 @@ import { nullForNulls } from "../operator/certain_nulls.ts";
 import { readsWholeRows } from "../operator/definition.ts";
 import { type CallTask, type Dag, DagBuilder, inputsOf, type Task } from "./dag.ts";
 import { pruneDag } from "./prune.ts";
+import { withInputsAt } from "./rebuild.ts";
 
 /**
  * The field that is 1 where an instrument has an input row and null elsewhere. Formulas cannot name it: no name of theirs
@@ -84,10 +85,7 @@ class RowMembers {
   /** Returns the id of each task in the new graph. */
   addAll(tasks: readonly Task[]): number[] {
     const ids: number[] = [];
-    for (const task of tasks) {
-      if (task.kind !== "call") ids.push(this.#add(task));
-      else ids.push(this.#add(this.#hidden({ ...task, inputs: task.inputs.map((input) => ids[input]!) })));
-    }
+    for (const task of tasks) ids.push(this.#add(this.#hidden(withInputsAt(task, ids))));
     return ids;
   }
 
@@ -95,7 +93,8 @@ class RowMembers {
    * Multiplies an input of an operator across the row, unless one of its inputs is null already: that leaves the
    * instrument out.
    */
-  #hidden(task: CallTask): CallTask {
+  #hidden(task: Task): Task {
+    if (task.kind !== "call") return task;
     const { operator, inputs } = task;
     if (!readsWholeRows(operator) || inputs.some((input) => this.#nulls.has(input))) return task;
     this.hasHidden = true;

@@ -3,8 +3,19 @@ import type { Arithmetic } from "./arithmetic.ts";
 /** From here on every double is whole. Below, a sum with it has no fraction bits left, and IEEE rounds to even. */
 const WHOLE_MIN = 2 ** 52;
 
-const values = new Float64Array(2);
-const patterns = new BigUint64Array(values.buffer);
+const double = new Float64Array(1);
+const pattern = new BigUint64Array(double.buffer);
+
+function bitsOf(value: number): bigint {
+  double[0] = value;
+  return pattern[0]!;
+}
+
+/** The double of these bits; those beyond 64 are left out. */
+function ofBits(bits: bigint): number {
+  pattern[0] = bits;
+  return double[0]!;
+}
 
 /**
  * The operations on one double: what WebAssembly does to each lane, bit for bit. Sign and payload of a NaN are
@@ -12,10 +23,7 @@ const patterns = new BigUint64Array(values.buffer);
  */
 export const scalarArithmetic: Arithmetic<number, boolean> = {
   number: (value) => value,
-  bits: (pattern) => {
-    patterns[0] = pattern;
-    return values[0] as number;
-  },
+  bits: ofBits,
   add: (a, b) => a + b,
   sub: (a, b) => a - b,
   mul: (a, b) => a * b,
@@ -42,44 +50,11 @@ export const scalarArithmetic: Arithmetic<number, boolean> = {
   not: (a) => !a,
   andNot: (a, b) => a && !b,
   select: (mask, a, b) => (mask ? a : b),
-  addBits: (a, b) => {
-    values[0] = a;
-    values[1] = b;
-    patterns[0] = (patterns[0] as bigint) + (patterns[1] as bigint);
-    return values[0];
-  },
-  subBits: (a, b) => {
-    values[0] = a;
-    values[1] = b;
-    patterns[0] = (patterns[0] as bigint) - (patterns[1] as bigint);
-    return values[0];
-  },
-  andBits: (a, b) => {
-    values[0] = a;
-    values[1] = b;
-    patterns[0] = (patterns[0] as bigint) & (patterns[1] as bigint);
-    return values[0];
-  },
-  orBits: (a, b) => {
-    values[0] = a;
-    values[1] = b;
-    patterns[0] = (patterns[0] as bigint) | (patterns[1] as bigint);
-    return values[0];
-  },
-  xorBits: (a, b) => {
-    values[0] = a;
-    values[1] = b;
-    patterns[0] = (patterns[0] as bigint) ^ (patterns[1] as bigint);
-    return values[0];
-  },
-  shiftLeft: (a, count) => {
-    values[0] = a;
-    patterns[0] = (patterns[0] as bigint) << BigInt(count);
-    return values[0];
-  },
-  shiftRight: (a, count) => {
-    values[0] = a;
-    patterns[0] = (patterns[0] as bigint) >> BigInt(count);
-    return values[0];
-  },
+  addBits: (a, b) => ofBits(bitsOf(a) + bitsOf(b)),
+  subBits: (a, b) => ofBits(bitsOf(a) - bitsOf(b)),
+  andBits: (a, b) => ofBits(bitsOf(a) & bitsOf(b)),
+  orBits: (a, b) => ofBits(bitsOf(a) | bitsOf(b)),
+  xorBits: (a, b) => ofBits(bitsOf(a) ^ bitsOf(b)),
+  shiftLeft: (a, count) => ofBits(bitsOf(a) << BigInt(count)),
+  shiftRight: (a, count) => ofBits(bitsOf(a) >> BigInt(count)),
 };

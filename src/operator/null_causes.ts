@@ -3,40 +3,6 @@
  * definition; the engine knows the others.
  */
 
-/** A cause that operators declare in `nullWhere`. The engine finds an `overflow` by itself where the result is infinite. */
-export type DeclaredCause =
-  | "constant_window"
-  | "constant_row"
-  | "zero_sum"
-  | "division_by_zero"
-  | "domain"
-  | "infinite_input"
-  | "infinite_state"
-  | "too_few_values"
-  | "collinear"
-  | "condition_not_met"
-  | "no_value_yet"
-  | "null_today"
-  | "setting_out_of_range"
-  | "overflow";
-
-/** A cause that the engine finds: no operator declares it. */
-export type EngineCause =
-  | "missing_value"
-  | "absent"
-  | "too_few_rows"
-  | "null_in_window"
-  | "null_input"
-  | "no_group"
-  | "outside_universe"
-  | "condition_not_wanted"
-  | "null_written"
-  | "infinite_value"
-  | "undeclared";
-
-/** A cause for which a cell is null. */
-export type NullCause = DeclaredCause | EngineCause;
-
 /** What a cause says to the reader of a cell. */
 export interface NullCauseText {
   readonly title: string;
@@ -46,7 +12,12 @@ export interface NullCauseText {
   readonly remedy: string;
 }
 
-const DECLARED_CAUSES: Readonly<Record<DeclaredCause, NullCauseText>> = {
+/** A table of causes by their names. */
+function causes<Name extends string>(texts: Readonly<Record<Name, NullCauseText>>): typeof texts {
+  return texts;
+}
+
+const DECLARED_CAUSES = causes({
   constant_window: {
     title: "constant window",
     meaning: "Every value of the window is equal, where the operator needs values that differ.",
@@ -126,9 +97,9 @@ const DECLARED_CAUSES: Readonly<Record<DeclaredCause, NullCauseText>> = {
       "as null.",
     remedy: "Scale the arguments down, or keep infinities with keepInf.",
   },
-};
+});
 
-const ENGINE_CAUSES: Readonly<Record<EngineCause, NullCauseText>> = {
+const ENGINE_CAUSES = causes({
   missing_value: {
     title: "missing value",
     meaning: "The data have no value in this cell.",
@@ -184,7 +155,16 @@ const ENGINE_CAUSES: Readonly<Record<EngineCause, NullCauseText>> = {
     meaning: "The operator gives no value here, and none of the causes that it declares holds.",
     remedy: "Complete nullWhere in the definition of the operator.",
   },
-};
+});
+
+/** A cause that operators declare in `nullWhere`. The engine finds an `overflow` by itself where the result is infinite. */
+export type DeclaredCause = keyof typeof DECLARED_CAUSES;
+
+/** A cause that the engine finds: no operator declares it. */
+export type EngineCause = keyof typeof ENGINE_CAUSES;
+
+/** A cause for which a cell is null. */
+export type NullCause = DeclaredCause | EngineCause;
 
 /** Every cause for which a cell is null: those that operators declare, then those that the engine finds. */
 export const NULL_CAUSES: Readonly<Record<NullCause, NullCauseText>> = {

@@ -5,6 +5,13 @@ import type { AnyWindowState } from "./window_code.ts";
 /** By dialect, the one that has all of its names as well. */
 const HEIRS: Readonly<Partial<Record<DialectName, DialectName>>> = { native: "alpha101" };
 
+/** A call as it is written. */
+interface Called {
+  readonly name: string;
+  readonly isSymbol: boolean;
+  readonly args: readonly unknown[];
+}
+
 /** The operators known to one compilation; immutable, passed along, never global. */
 export class Registry {
   readonly operators: readonly Operator[];
@@ -22,20 +29,17 @@ export class Registry {
         claim(this.#bySymbol, `${operator.symbol}/${operator.parameters.length}`, operator);
       }
     }
-    for (const operator of this.operators) this.#claimAliases(operator);
+    for (const operator of this.operators)
+      for (const [dialect, aliases] of Object.entries(operator.aliases ?? {}) as [DialectName, string[]][]) {
+        this.#claimIn(dialect, aliases, operator);
+        const heir = HEIRS[dialect];
+        if (heir !== undefined) this.#claimIn(heir, aliases, operator);
+      }
   }
 
   /** A registry that knows further operators. @throws InternalError if one claims a name that is taken. */
   with(operators: readonly Operator[]): Registry {
     return operators.length === 0 ? this : new Registry([...this.operators, ...operators]);
-  }
-
-  #claimAliases(operator: Operator): void {
-    for (const [dialect, aliases] of Object.entries(operator.aliases ?? {})) {
-      this.#claimIn(dialect as DialectName, aliases, operator);
-      const heir = HEIRS[dialect as DialectName];
-      if (heir !== undefined) this.#claimIn(heir, aliases, operator);
-    }
   }
 
   #claimIn(dialect: DialectName, aliases: readonly string[], operator: Operator): void {
@@ -53,6 +57,11 @@ export class Registry {
   /** The operator written as `symbol` with that number of operands. */
   findSymbol(symbol: string, operandCount: number): Operator | undefined {
     return this.#bySymbol.get(`${symbol}/${operandCount}`);
+  }
+
+  /** The operator that a call of a formula names: by its symbol, or as a dialect calls it. */
+  findCalled({ name, isSymbol, args }: Called, dialect: DialectName): Operator | undefined {
+    return isSymbol ? this.findSymbol(name, args.length) : this.find(name, dialect);
   }
 
   /** The operator of that printed name, as stored in a plan. @throws InternalError if it computes nothing. */

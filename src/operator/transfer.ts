@@ -1,7 +1,8 @@
 import { createRequire } from "node:module";
 import { fileURLToPath } from "node:url";
-import { UsageError } from "../errors.ts";
+import { errorsOf, UsageError } from "../errors.ts";
 import { WINDOW_ROWS_MAX } from "../limits.ts";
+import { hasAll } from "../text/argument_kinds.ts";
 import type {
   KernelOperator,
   Parameter,
@@ -15,7 +16,7 @@ import type { AnyWindowState } from "./window_code.ts";
 /** An operator as executor threads can receive it: functions travel as source text, or as the module to import. */
 export interface PackedOperator {
   readonly facts: Readonly<Record<string, unknown>>;
-  readonly functions: Readonly<Record<string, string>>;
+  readonly functions: FunctionTexts;
   /** What executors call of its window states: the functions' source texts, by path. */
   readonly states?: readonly PackedState[];
   readonly module: string | null;
@@ -25,48 +26,51 @@ export interface PackedOperator {
 
 interface PackedState {
   readonly kind: string;
-  readonly functions: Readonly<Record<string, string>>;
+  readonly functions: FunctionTexts;
 }
+
+type FunctionTexts = Readonly<Record<string, string>>;
 
 const FUNCTIONS_REMEDY =
   "look into its functions: they must work for every value and may return NaN for none";
 const IMPORT_REMEDY = "give module: import.meta.url of the module that exports the operator";
 
+/** Code is emitted and nulls are explained where the plan is compiled; states are packed by themselves. */
+const NOT_SENT: ReadonlySet<string> = new Set(["lower", "nullWhere", "states"]);
+
+function textsOf(functions: object): FunctionTexts {
+  return Object.fromEntries(Object.entries(functions).map(([name, code]) => [name, String(code)]));
+}
+
+/** The functions of these source texts; `part` is what of the operator they belong to. */
+function functionsOf(operator: string, texts: FunctionTexts, part = "") {
+  const entries = Object.entries(texts);
+  return Object.fromEntries(
+    entries.map(([name, text]) => [name, functionOf(operator, `${part}${name}`, text)]),
+  );
+}
+
 /** Packs an operator for another thread. */
 export function packOperator(operator: KernelOperator): PackedOperator {
-  // Code is emitted and nulls are explained where the plan is compiled.
-  const {
-    lower: _lower,
-    nullWhere: _nullWhere,
-    states = [],
-    ...sent
-  } = {
-    states: undefined,
-    ...operator,
-  };
-  const entries = Object.entries(sent);
+  const states = operator.axis === "rolling" ? (operator.states ?? []) : [];
+  const entries = Object.entries(operator).filter(([name]) => !NOT_SENT.has(name));
   const isFunction = ([, value]: [string, unknown]) => typeof value === "function";
   return {
     facts: Object.fromEntries(entries.filter((entry) => !isFunction(entry))),
-    functions: Object.fromEntries(entries.filter(isFunction).map(([name, code]) => [name, String(code)])),
-    states: states.map(packState),
+    functions: textsOf(Object.fromEntries(entries.filter(isFunction))),
+    states: states.map(({ kind, rebuild, bounds }) => ({ kind, functions: textsOf({ rebuild, ...bounds }) })),
     module: operator.module ?? null,
     digest: operator.module === undefined ? null : digestOf(operator.module, operator.name),
   };
 }
 
-function packState({ kind, rebuild, bounds }: AnyWindowState): PackedState {
-  const functions = Object.entries({ rebuild, ...bounds });
-  return { kind, functions: Object.fromEntries(functions.map(([name, code]) => [name, String(code)])) };
-}
-
 function unpackState(operator: string, { kind, functions }: PackedState): AnyWindowState {
-  const code = Object.entries(functions).map(([name, text]) => [
-    name,
-    functionOf(operator, `${kind}.${name}`, text),
-  ]);
-  const { rebuild, ...bounds } = Object.fromEntries(code);
-  return { kind, rebuild, ...(Object.keys(bounds).length === 0 ? {} : { bounds }) };
+  const { rebuild, ...bounds } = functionsOf(operator, functions, `${kind}.`);
+  return {
+    kind,
+    rebuild,
+    ...(Object.keys(bounds).length === 0 ? {} : { bounds }),
+  } as unknown as AnyWindowState;
 }
 
 function digestOf(module: string, name: string): string {
@@ -78,14 +82,10 @@ function digestOf(module: string, name: string): string {
 }
 
 /** An operator that only the caller's own thread can run. */
-function notTransferable(problem: string, remedy: string, options?: ErrorOptions): UsageError {
-  return new UsageError("E510", problem, remedy, options);
-}
+const notTransferable = errorsOf(UsageError, "E510");
 
 /** `costNs`, `codeNs`, `windowRows` or `initialState` fails, or gives what the plan cannot work with. */
-function factImpossible(problem: string, remedy: string, options?: ErrorOptions): UsageError {
-  return new UsageError("E549", problem, remedy, options);
-}
+const factImpossible = errorsOf(UsageError, "E549");
 
 /** A function of an operator has thrown, or given what it must not. */
 export function operatorFailed(problem: string, cause: unknown, remedy = FUNCTIONS_REMEDY): UsageError {
@@ -99,18 +99,14 @@ function importFailed(module: string, name: string, cause: unknown): UsageError 
 
 /** The operator that was packed. @throws UsageError E510 if its module no longer has it, if its code has changed. */
 export function unpackOperator({ facts, functions, states, module, digest }: PackedOperator): KernelOperator {
+  const name = String(facts["name"]);
   if (module !== null) {
-    const name = String(facts["name"]);
     // Before the import, so that the cached digest is that of the imported files.
     if (digestOf(module, name) !== digest) throw moduleChanged(module, name);
     return importOperator(module, name);
   }
-  const code = Object.entries(functions).map(([name, text]) => [
-    name,
-    functionOf(String(facts["name"]), name, text),
-  ]);
-  const known = (states ?? []).map((state) => unpackState(String(facts["name"]), state));
-  return { ...facts, ...Object.fromEntries(code), states: known } as unknown as KernelOperator;
+  const known = (states ?? []).map((state) => unpackState(name, state));
+  return { ...facts, ...functionsOf(name, functions), states: known } as unknown as KernelOperator;
 }
 
 function moduleChanged(module: string, name: string): UsageError {
@@ -126,15 +122,10 @@ function importOperator(module: string, name: string): KernelOperator {
   } catch (error) {
     throw importFailed(module, name, error);
   }
-  const operator = Object.values(exported).find((value) => isOperatorNamed(name, value));
+  const operators = Object.values(exported).filter((value) => hasAll(value, ["axis", "name"]));
+  const operator = (operators as KernelOperator[]).find((one) => one.name === name);
   if (!operator) throw notTransferable(`${module} exports no operator ${name}`, IMPORT_REMEDY);
-  return operator as KernelOperator;
-}
-
-function isOperatorNamed(name: string, value: unknown): boolean {
-  return (
-    typeof value === "object" && value !== null && "axis" in value && "name" in value && value.name === name
-  );
+  return operator;
 }
 
 export function messageOf(error: unknown): string {

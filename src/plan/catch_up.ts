@@ -64,11 +64,14 @@ export class CatchUp {
   readonly #isSetNeeded: Uint8Array;
   /** Conditions that hold, as 32-bit words. */
   readonly #words: Int32Array;
-  /** For each node the row before which all rows have run, and the row up to which its windows have advanced. */
+  /** All that is kept of nodes: the next three, one after the other. */
+  readonly #positions: Float64Array;
+  /** For each node the row before which all rows have run. */
   readonly #currentRows: Float64Array;
-  readonly #stateRows: Float64Array;
   /** For each node the number of the generation that its recurrences carry into its current row. */
   readonly #generations: Float64Array;
+  /** For each node the row up to which its windows have advanced. */
+  readonly #stateRows: Float64Array;
   readonly #selection: NodeSelection;
 
   constructor({ nodes, tasks, blockRows }: Pick<Plan, "nodes" | "tasks" | "blockRows">) {
@@ -87,9 +90,12 @@ export class CatchUp {
     this.#sets = sets;
     this.#isSetNeeded = new Uint8Array(sets.length);
     this.#words = new Int32Array(sets.reduce((most, { length }) => Math.max(most, length), 0));
-    this.#currentRows = new Float64Array(nodes.length);
-    this.#stateRows = new Float64Array(nodes.length);
-    this.#generations = new Float64Array(nodes.length);
+    this.#positions = new Float64Array(POSITIONS * nodes.length);
+    const ofNodes = (place: number) =>
+      this.#positions.subarray(place * nodes.length, (place + 1) * nodes.length);
+    this.#currentRows = ofNodes(0);
+    this.#generations = ofNodes(1);
+    this.#stateRows = ofNodes(2);
     this.#selection = {
       isRun: new Uint8Array(nodes.length),
       startRows: new Float64Array(nodes.length),
@@ -170,21 +176,14 @@ export class CatchUp {
    * @param wasInterrupted an interrupted run may have begun rows: `restore` must rebuild the state of all nodes
    */
   positions(wasInterrupted = false): Float64Array {
-    const { length } = this.#currentRows;
-    const positions = new Float64Array(POSITIONS * length).fill(NO_ROW);
-    positions.set(this.#currentRows);
-    positions.set(this.#generations, length);
-    if (!wasInterrupted) positions.set(this.#stateRows, 2 * length);
-    return positions;
+    const positions = this.#positions.slice();
+    return wasInterrupted ? positions.fill(NO_ROW, 2 * this.#nodes.length) : positions;
   }
 
   /** @throws InternalError if the positions belong to another plan. */
   restore(positions: Float64Array): void {
-    const { length } = this.#currentRows;
-    if (positions.length !== POSITIONS * length) throw new InternalError("positions of another plan");
-    this.#currentRows.set(positions.subarray(0, length));
-    this.#generations.set(positions.subarray(length, 2 * length));
-    this.#stateRows.set(positions.subarray(2 * length));
+    if (positions.length !== this.#positions.length) throw new InternalError("positions of another plan");
+    this.#positions.set(positions);
   }
 
   /** Whether a node that rests would lose a row if it missed another block. */

@@ -6,7 +6,7 @@ import type { CostModel } from "./cost_model.ts";
 import { mergeChains } from "./merge_chains.ts";
 import type { PlanPass } from "./passes.ts";
 import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
-import { ALL_ROWS, type Retention, RetentionSweep } from "./retention.ts";
+import { ALL_ROWS, Retention } from "./retention.ts";
 import { splitNodes } from "./split_nodes.ts";
 import { COLUMN_COST_NS, cellCostNs } from "./task_cost.ts";
 import { criticalPathWeights } from "./weights.ts";
@@ -75,12 +75,18 @@ export function draftPlan(dag: Dag, shape: DraftShape): PlanDraft {
     };
   });
   const outputs = dag.outputs.map(({ name, task }) => ({ name, column: table.columnOf(task) }));
-  const drafts = draftNodes(dag, clusters, clusterOf, table, shape);
+  // Node 0 copies the panel's rows; node c + 1 is cluster c.
+  const drafts = [draftInput(table)];
+  for (const ids of clusters) {
+    const inputs = nodesRead(dag, ids, clusterOf, table);
+    const tasksOfNode = ids.map((id) => taskIds.get(id)!);
+    drafts.push({ ...draftCluster(dag, ids, table, shape.costs), tasks: tasksOfNode, inputs });
+  }
   const windowRows = [...clusterOf.keys()].map((id) => {
     const task = dag.tasks[id] as CallTask;
     return task.operator.axis === "recursive" ? ALL_ROWS : historyRowsOf(task);
   });
-  const retention = new RetentionSweep(
+  const retention = new Retention(
     tasks,
     windowRows,
     drafts,
@@ -149,24 +155,6 @@ interface NodeDraft
   readonly cellNs: number;
 }
 
-/** Node 0 copies the panel's rows; node c + 1 is cluster c. */
-function draftNodes(
-  dag: Dag,
-  clusters: readonly number[][],
-  clusterOf: ReadonlyMap<number, number>,
-  table: ColumnTable,
-  { costs }: DraftShape,
-): NodeDraft[] {
-  const drafts = [draftInput(table)];
-  let firstTask = 0;
-  for (const ids of clusters) {
-    const inputs = nodesRead(dag, ids, clusterOf, table);
-    drafts.push(draftCluster(dag, ids, firstTask, inputs, table, costs));
-    firstTask += ids.length;
-  }
-  return drafts;
-}
-
 function formNodes(
   drafts: readonly NodeDraft[],
   { catchUpRows, replayRows }: Retention,
@@ -229,19 +217,15 @@ function draftInput(table: ColumnTable): NodeDraft {
 function draftCluster(
   dag: Dag,
   ids: readonly number[],
-  firstTask: number,
-  inputs: readonly number[],
   table: ColumnTable,
   costs: CostModel | undefined,
-): NodeDraft {
+): Omit<NodeDraft, "tasks" | "inputs"> {
   const calls = ids.map((id) => dag.tasks[id] as CallTask);
   const columns = ids.flatMap((id) => table.knownColumn(id) ?? []);
   const kind = readsWholeRows((calls[0] as CallTask).operator) ? "rows" : "lanes";
   return {
     kind,
-    tasks: ids.map((_, index) => firstTask + index),
     columns,
-    inputs,
     partAxis: kind,
     cellNs: calls.reduce((sum, call) => sum + cellCostNs(call, costs), COLUMN_COST_NS * columns.length),
     conditions: dag.conditionSets?.[ids[0] as number] ?? null,

@@ -28,19 +28,19 @@ export function joinPlans(shares: readonly PlanShare[]): { plan: Plan; shares: r
   const [nodes, tasks, columns]: [PlanNode[], PlanTask[], PlanColumn[]] = [[], [], []];
   const outputs: { name: string; column: number }[] = [];
   let columnBytes = 0;
-  const placed = shares.map((share): PlacedShare => {
+  const placedShares = shares.map((share): PlacedShare => {
     const { plan } = share;
-    const at = { node: nodes.length, task: tasks.length, column: columns.length };
+    const at: Place = { node: nodes.length, task: tasks.length, column: columns.length };
     for (const node of plan.nodes) nodes.push(placedNode(node, at, share.outputs));
     for (const task of plan.tasks) tasks.push(placedTask(task, at));
-    for (const column of plan.columns) columns.push({ ...column, source: placedSource(column.source, at) });
+    for (const column of plan.columns) columns.push({ ...column, source: placed(column.source, at) });
     plan.outputs.forEach(({ name, column }, output) => {
       outputs[share.outputs[output]!] = { name, column: column + at.column };
     });
     columnBytes += plan.columnBytes;
     return { ...share, firstNode: at.node, firstTask: at.task };
   });
-  return { plan: { ...first.plan, nodes, tasks, columns, columnBytes, outputs }, shares: placed };
+  return { plan: { ...first.plan, nodes, tasks, columns, columnBytes, outputs }, shares: placedShares };
 }
 
 /** The numbers of a share's first node, task and column. */
@@ -64,17 +64,14 @@ function placedNode(node: PlanNode, at: Place, outputs: readonly number[]): Plan
 function placedTask(task: PlanTask, at: Place): PlanTask {
   return {
     ...task,
-    operands: task.operands.map((operand) => placedOperand(operand, at)),
+    operands: task.operands.map((operand) => placed(operand, at)),
     group: task.group === null ? null : task.group + at.column,
     column: task.column === null ? null : task.column + at.column,
   };
 }
 
-function placedOperand(operand: Operand, at: Place): Operand {
-  if (operand.kind === "task") return { ...operand, task: operand.task + at.task };
-  return operand.kind === "column" ? { ...operand, column: operand.column + at.column } : operand;
-}
-
-function placedSource(source: ColumnSource, at: Place): ColumnSource {
-  return source.kind === "task" ? { ...source, task: source.task + at.task } : source;
+/** Where a value comes from. */
+function placed<From extends Operand | ColumnSource>(from: From, at: Place): From {
+  if (from.kind === "task") return { ...from, task: from.task + at.task };
+  return from.kind === "column" ? { ...from, column: from.column + at.column } : from;
 }

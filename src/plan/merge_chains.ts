@@ -47,14 +47,14 @@ export function mergeChains(dag: Dag, isMerging: boolean): number[][] {
   const outputs = new Set(dag.outputs.map(({ task }) => task));
   const clusters: number[][] = [];
   for (const level of [...byLevel.keys()].sort((a, b) => a - b)) {
-    const [rowTasks, laneTasks] = partition(byLevel.get(level) as number[], (id) =>
-      isRowTask(dag.tasks[id] as Task),
+    const { rows = [], lanes = [] } = Object.groupBy(byLevel.get(level)!, (id) =>
+      isRowTask(dag.tasks[id] as Task) ? "rows" : "lanes",
     );
-    for (const ids of byConditions(dag, laneTasks)) {
+    for (const ids of byConditions(dag, lanes)) {
       const lastReaders = lastReadersOf(dag, ids, readers, outputs);
       clusters.push(...cutWhereFewestPass(dag, ids, lastReaders));
     }
-    for (const id of rowTasks) clusters.push([id]);
+    for (const id of rows) clusters.push([id]);
   }
   return clusters;
 }
@@ -79,10 +79,6 @@ function readersOf(dag: Dag): number[][] {
     for (const input of inputsOf(task)) (readers[input] as number[]).push(id);
   });
   return readers;
-}
-
-function partition<T>(values: readonly T[], isFirst: (value: T) => boolean): [T[], T[]] {
-  return [values.filter(isFirst), values.filter((value) => !isFirst(value))];
 }
 
 const isRowTask = (task: Task): boolean => task.kind === "call" && readsWholeRows(task.operator);

@@ -11,19 +11,10 @@ const SHORT_GAP_ROWS = 64;
 export const ALL_ROWS = Number.POSITIVE_INFINITY;
 
 /** What retention needs of a node. */
-export type RetainedNode = Pick<PlanNode, "tasks">;
-
-/** How far back nodes catch up, and the rows that columns keep for that. */
-export interface Retention {
-  /** `PlanNode.catchUpRows` and `PlanNode.replayRows` of each node. */
-  readonly catchUpRows: readonly (number | null)[];
-  readonly replayRows: readonly number[];
-  /** For each column rows beyond those that windows read. */
-  readonly spareRows: ReadonlyMap<number, number>;
-}
+type RetainedNode = Pick<PlanNode, "tasks">;
 
 /**
- * Computes how many rows early a skipped node must start, so that its state at the block's first row is that of a node
+ * Computes how far back nodes catch up, and the rows that columns keep for that: how many rows early a skipped node must start, so that its state at the block's first row is that of a node
  * that was never skipped.
  *
  * One sweep over the nodes, last to first. A node starts with windows rebuilt from its columns. What it takes from
@@ -31,9 +22,11 @@ export interface Retention {
  * is exact once the window has moved past the rows before the start. Nodes with recursive tasks have to run every row,
  * and so do those that they read.
  */
-export class RetentionSweep implements Retention {
+export class Retention {
+  /** `PlanNode.catchUpRows` and `PlanNode.replayRows` of each node. */
   readonly catchUpRows: (number | null)[];
   readonly replayRows: number[];
+  /** For each column rows beyond those that windows read. */
   readonly spareRows = new Map<number, number>();
   readonly #tasks: readonly PlanTask[];
   /** For each task the rows of its window; 0 for tasks that read the current row only, `ALL_ROWS` for recursive ones. */

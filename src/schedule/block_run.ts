@@ -10,6 +10,7 @@ import { order, type ReadyFacts, type ReadyOrder } from "./ready_order.ts";
  */
 export class BlockRun implements ReadyFacts {
   readonly plan: number;
+  /** Per node, its measured ns; 0 where it did not run. */
   readonly nodeNs: Float64Array;
   readonly #graph: NodeGraph;
   /** Per node, what it waits for and is not complete: inputs, and the block before. */

@@ -1,4 +1,5 @@
 import { criticalPathWeights } from "../plan/weights.ts";
+import type { BlockRun } from "./block_run.ts";
 import type { NodeGraph } from "./node_graph.ts";
 
 /** Weight of the newest measurement in a node's average. */
@@ -6,13 +7,6 @@ const NEWEST_SHARE = 0.2;
 
 /** Weights are updated every this many blocks, and after blocks 1, 2, 4 ... before that. */
 const REWEIGH_BLOCKS = 32;
-
-export interface MeasuredRun {
-  /** ns of each node; 0 where it did not run. */
-  readonly nodeNs: Float64Array;
-  /** How many blocks' rows the node ran. */
-  blocksRun(node: number): number;
-}
 
 /**
  * Costs of the nodes of a plan: first estimates, then exponentially weighted averages of measurements. The machine's
@@ -46,7 +40,7 @@ export class MeasuredCosts {
   }
 
   /** Adds the measured ns of each node in a finished run: those of one block where the node caught up. */
-  note(run: MeasuredRun): void {
+  note(run: Pick<BlockRun, "nodeNs" | "blocksRun">): void {
     const { nodeNs } = run;
     for (let node = 0; node < nodeNs.length; node++) {
       if (nodeNs[node] === 0) continue;

@@ -1,5 +1,5 @@
 import { expect, test } from "vitest";
-import { printCondition } from "../../src/ast/print_condition.ts";
+import { printCondition } from "../../src/ast/print.ts";
 import { compile, finalDag } from "../../src/compile.ts";
 
 const conditionsOf = (text: string) =>

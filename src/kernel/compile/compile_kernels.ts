@@ -4,7 +4,6 @@ import { wholeLines } from "../../plan/cache_lines.ts";
 import type { Plan } from "../../plan/plan.ts";
 import { hasFusedMultiply } from "../emit/fused_multiply.ts";
 import { IDLE_HOST, importHost } from "../emit/host_functions.ts";
-import type { KernelContext } from "../emit/lane_kernel.ts";
 import { Library, writeConstants } from "../emit/library.ts";
 import { ModuleBuilder } from "../emit/module.ts";
 import { stateCheck } from "../fallback/window_states.ts";
@@ -99,13 +98,12 @@ function* emitNodes(
   const scratch = new RowScratch(scratchSlots * VECTORS * VECTOR_BYTES);
   const host = importHost(module);
   const checkState = stateCheck(registry);
-  const context: KernelContext = { library, plan, layout, host, records: [], checkState };
+  const context = { library, plan, layout, host, records: [], checkState, registry, reference };
   const rows = { library, plan, scratch, host };
   const nodes = new Map<number, NodeContents>();
   for (const node of plan.nodes) {
     yield;
-    if (node.kind === "lanes")
-      nodes.set(node.id, emitLanes(module, node, context, { plan, registry, reference }));
+    if (node.kind === "lanes") nodes.set(node.id, emitLanes(module, node, context));
     else if (node.kind === "rows" && !reference) emitRows(module, node, registry, rows);
   }
   if (library.scratchSlots > scratchSlots) throw new InternalError("a function takes more than fits scratch");

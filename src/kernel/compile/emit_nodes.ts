@@ -31,28 +31,22 @@ export function emitRows(
     module.export(`node${id}`, kernel.index);
 }
 
-/** What a kernel of lanes is emitted from. */
-interface LaneTasks {
-  readonly plan: Plan;
+/** What kernels of lanes are emitted from. */
+export interface LaneContext extends KernelContext {
   readonly registry: Registry;
   /** Runs every operator by its reference. */
   readonly reference: boolean;
 }
 
 /** Emits the functions of a lanes node; returns what the node keeps. */
-export function emitLanes(
-  module: ModuleBuilder,
-  node: PlanNode,
-  context: KernelContext,
-  from: LaneTasks,
-): NodeContents {
+export function emitLanes(module: ModuleBuilder, node: PlanNode, context: LaneContext): NodeContents {
   const { records, layout } = context;
   const [firstRecord, firstRing] = [records.length, layout.rings.length];
   const emit = (name: string, kernelOf: (code: Code) => LaneKernel): LaneKernel => {
     let kernel!: LaneKernel;
     const index = module.function(LANE_KERNEL, (code) => {
       kernel = kernelOf(code);
-      emitTasks(kernel, node, from);
+      emitTasks(kernel, node, context);
       kernel.finish();
     });
     module.export(`${name}${node.id}`, index);
@@ -65,14 +59,14 @@ export function emitLanes(
     firstRecord,
     records: records.slice(firstRecord),
     rings: layout.rings.slice(firstRing),
-    rowsOfStates: hasStates ? lookbackOf(node, from) : null,
+    rowsOfStates: hasStates ? lookbackOf(node, context) : null,
   };
   if (hasStates) emit("states", (code) => new StateKernel(code, context, kernel));
   return contents;
 }
 
 /** Most rows before the current one that windows of the node read. */
-function lookbackOf({ tasks }: PlanNode, { plan, registry }: LaneTasks): number {
+function lookbackOf({ tasks }: PlanNode, { plan, registry }: LaneContext): number {
   return tasks.reduce((most, id) => {
     const { operator: name, settings } = plan.tasks[id]!;
     const operator = registry.kernel(name);
@@ -80,15 +74,14 @@ function lookbackOf({ tasks }: PlanNode, { plan, registry }: LaneTasks): number 
   }, 0);
 }
 
-function emitTasks(kernel: LaneKernel, node: PlanNode, from: LaneTasks): void {
+function emitTasks(kernel: LaneKernel, node: PlanNode, context: LaneContext): void {
   const values = new Map<number, Value>();
   for (const id of node.tasks) {
-    const { operator } = from.plan.tasks[id]!;
-    const value = naming(operator, () => kernel.scope(() => emitTask(kernel, id, values, from)));
+    const { operator, column } = context.plan.tasks[id]!;
+    const value = naming(operator, () => kernel.scope(() => emitTask(kernel, id, values, context)));
     if (!(value instanceof Vectors))
       throw operatorFailed(`the operator ${operator} failed: its lower gives ${kindOf(value)}`, null);
     values.set(id, value);
-    const { column } = from.plan.tasks[id]!;
     if (column !== null) kernel.store(column, value);
   }
 }
@@ -97,7 +90,7 @@ function emitTask(
   kernel: LaneKernel,
   id: number,
   inNode: ReadonlyMap<number, Value>,
-  { plan, registry, reference }: LaneTasks,
+  { plan, registry, reference }: LaneContext,
 ): Value {
   const { operator: name, settings, minPeriods, operands } = plan.tasks[id]!;
   const operator = registry.kernel(name);

@@ -8,10 +8,8 @@ interface OfSeries {
   readonly counts: "values" | "non-zero";
 }
 
-interface Layout {
+interface Layout extends Omit<OfSeries, "series"> {
   readonly column: number;
-  readonly windowRows: number;
-  readonly counts: OfSeries["counts"];
   readonly vector: number;
 }
 
@@ -19,10 +17,9 @@ interface Layout {
 export const count: WindowState<OfSeries, Layout, Value> = {
   kind: "count",
   keyOf: ({ series, windowRows, counts }) => `${counts} ${series.column} ${windowRows}`,
-  reserve: (layout, { series, windowRows, counts }) => ({
+  reserve: (layout, { series, ...of }) => ({
+    ...of,
     column: series.column,
-    windowRows,
-    counts,
     vector: layout.vectors([0]),
   }),
   emit(on, { vector, windowRows, counts }, { series }) {

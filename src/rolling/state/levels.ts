@@ -17,12 +17,8 @@ interface OfLevel extends OfSeries {
   readonly holds: "value" | "row";
 }
 
-interface Layout {
-  readonly extreme: Extreme;
-  readonly skipsNulls: boolean;
+interface Layout extends Omit<OfLevel, "series"> {
   readonly column: number;
-  readonly level: number;
-  readonly holds: OfLevel["holds"];
   readonly ring: Ring;
 }
 
@@ -41,13 +37,10 @@ export const level: WindowState<OfLevel, Layout, Kept> = {
   kind: "level",
   keyOf: ({ extreme, series, skipsNulls, level: of, holds }) =>
     `${extreme} ${skipsNulls ? "skipping" : "spreading"} ${series.column} ${holds} ${of}`,
-  reserve: (layout, { extreme, series, skipsNulls, level: of, holds }) => ({
-    extreme,
-    skipsNulls,
+  reserve: (layout, { series, ...of }) => ({
+    ...of,
     column: series.column,
-    level: of,
-    holds,
-    ring: layout.ring(2 ** of, holds === "value" ? neverWins(extreme) : 0),
+    ring: layout.ring(2 ** of.level, of.holds === "value" ? neverWins(of.extreme) : 0),
   }),
   emit(on, { ring, level: of, holds }, series) {
     const today =
@@ -59,7 +52,7 @@ export const level: WindowState<OfLevel, Layout, Kept> = {
 };
 
 /** The value that never wins. */
-const neverWins = (extreme: Extreme): number =>
+export const neverWins = (extreme: Extreme): number =>
   extreme === "largest" ? Number.NEGATIVE_INFINITY : Number.POSITIVE_INFINITY;
 
 /** The extreme of two values, +0 above -0; undefined with a null. */
