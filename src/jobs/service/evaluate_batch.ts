@@ -83,26 +83,24 @@ export async function evaluateBatch(inputs: readonly NewInput[], spec: BatchSpec
       };
     }
   }
-  const evaluated: EvaluatedInput[] = [];
-  let doneTimes = 0;
+  let [doneTimes, doneCount] = [0, 0];
+  const reportDone = () => {
+    for (; doneCount < read.length && read[doneCount]!.endTime <= doneTimes; doneCount++)
+      onEvaluated(read[doneCount]!.input.file.path);
+  };
   try {
     for await (const block of state.rows(files(), reading.signal)) {
       await staged.append(block);
       doneTimes += block.rowCount;
-      for (
-        let next = read[evaluated.length];
-        next && next.endTime <= doneTimes;
-        next = read[evaluated.length]
-      ) {
-        evaluated.push(next);
-        onEvaluated(next.input.file.path);
-      }
+      reportDone();
     }
-    return { evaluated, saved: state.save(), failure: null, goodCount: evaluated.length };
+    // The end of an input may be found after its last rows are evaluated.
+    reportDone();
+    return { evaluated: read, saved: state.save(), failure: null, goodCount: read.length };
   } catch (failure) {
     reading.signal.throwIfAborted();
     // A block has rows of several inputs: which of them fails is found out by trying fewer.
-    const goodCount = failure === readFailure ? read.length : evaluated.length || begunCount >> 1;
-    return { evaluated, saved: null, failure, goodCount };
+    const goodCount = failure === readFailure ? read.length : doneCount || begunCount >> 1;
+    return { evaluated: [], saved: null, failure, goodCount };
   }
 }
