@@ -2,6 +2,7 @@
  * Writes results to the sink of a job. They are staged in a hidden folder `.staging-ID` of the sink and published
  * atomically: a file by a rename, rows of a table by one transaction. Publishing is idempotent.
  */
+import { existsSync } from "node:fs";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type OutputColumns, outputNames } from "../../data/factors/factor_batches.ts";
@@ -118,7 +119,7 @@ export class JobSink {
 
   async #moveIntoPlace(staged: string, target: string): Promise<void> {
     await makeDurableFolder(dirname(target));
-    const [isStaged, isThere] = [await exists(staged), await exists(target)];
+    const [isStaged, isThere] = [existsSync(staged), existsSync(target)];
     if (!isStaged && !isThere) throw this.#differs(`${target} is missing`);
     if (isStaged && isThere) throw this.#differs(`${target} is there, and the journal has not published it`);
     if (isStaged) await rename(staged, target);
@@ -225,10 +226,6 @@ async function namesIn(folder: string): Promise<string[]> {
     if (error.code === "ENOENT") return [];
     throw error;
   });
-}
-
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null)) !== null;
 }
 
 /** The size of a file; null if there is none. */

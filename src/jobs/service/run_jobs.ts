@@ -11,7 +11,7 @@ import { BATCH_LIMITS, type BatchLimits } from "./evaluate_batch.ts";
 import { type LoopEvent, loopJob, Superseded } from "./job_loop.ts";
 import { JobRunner } from "./job_runner.ts";
 import { type Log, openLog } from "./log.ts";
-import { JobMetrics, type MetricsServer, serveMetrics } from "./metrics.ts";
+import { JobMetrics, serveMetrics } from "./metrics.ts";
 import { retrying } from "./retry.ts";
 import type { RunEvent, RunSignals } from "./run_events.ts";
 import { SharedHost } from "./shared_host.ts";
@@ -50,33 +50,31 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
     once,
     stop,
   } = options;
-  const metrics = new JobMetrics();
-  const jobs: ScheduledJob[] = [];
-  let server: MetricsServer | null = null;
-  const host = new SharedHost(config.engine);
+  await using opened = new AsyncDisposableStack();
   const logStop = () => log.info({}, "stopping");
   stop.addEventListener("abort", logStop, { once: true });
-  try {
-    if (config.metricsPort !== null) {
-      server = await serveMetrics(metrics, config.metricsPort);
-      log.info({ port: server.port }, "metrics");
-    }
-    await host.current();
-    for (const job of config.jobs) {
-      const store = await JobStore.open(config.journal, job.name);
-      jobs.push(new ScheduledJob(job, store, host, { clock, log, metrics, limits }));
-    }
-    if (once) return await runOnce(jobs, stop, log);
-    log.info({ jobs: jobs.length }, "started");
-    await Promise.all(jobs.map((job) => job.loop(stop)));
-    log.info({}, "stopped");
-    return null;
-  } finally {
-    stop.removeEventListener("abort", logStop);
-    for (const job of jobs) await job.close();
-    await host.close();
-    await server?.close();
+  opened.defer(() => stop.removeEventListener("abort", logStop));
+  const metrics = new JobMetrics();
+  if (config.metricsPort !== null) {
+    const { port, close } = await serveMetrics(metrics, config.metricsPort);
+    opened.defer(close);
+    log.info({ port }, "metrics");
   }
+  const host = new SharedHost(config.engine);
+  opened.defer(() => host.close());
+  await host.current();
+  const jobs: ScheduledJob[] = [];
+  for (const job of config.jobs) {
+    const store = await JobStore.open(config.journal, job.name);
+    const scheduled = new ScheduledJob(job, store, host, { clock, log, metrics, limits });
+    opened.defer(() => scheduled.close());
+    jobs.push(scheduled);
+  }
+  if (once) return await runOnce(jobs, stop, log);
+  log.info({ jobs: jobs.length }, "started");
+  await Promise.all(jobs.map((job) => job.loop(stop)));
+  log.info({}, "stopped");
+  return null;
 }
 
 async function runOnce(jobs: readonly ScheduledJob[], stop: AbortSignal, log: Log): Promise<Error | null> {
