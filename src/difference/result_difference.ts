@@ -1,5 +1,5 @@
 /** Compares two results: tables of factors with a time and a symbol in each row. */
-import { asPanelSource, type PanelSource } from "../data/panel/panel_source.ts";
+import { asPanelSource, type PanelBlock, type PanelSource } from "../data/panel/panel_source.ts";
 import { openPanelSource } from "../data/source/open_panel_source.ts";
 import { describeTimeType } from "../data/time/time_text.ts";
 import { DataError } from "../errors.ts";
@@ -90,11 +90,11 @@ async function diffSources(a: PanelSource, b: PanelSource, tolerance: number): P
   const lanesOfB = new Map(b.symbols.map((symbol, lane) => [symbol, lane]));
   const lanes = a.symbols.map((symbol) => lanesOfB.get(symbol) ?? -1);
   const comparison = new ResultComparison(names.compared, lanes, { tolerance });
-  const [rowsOfA, rowsOfB] = [rowsOf(a, names.compared), rowsOf(b, names.compared)];
+  const [rowsOfA, rowsOfB] = [new RowReader(a, names.compared), new RowReader(b, names.compared)];
   const counts = { a: 0, b: 0, both: 0 };
   for (const [rowA, rowB] of alignedRows(a.time.values, b.time.values)) {
-    const left = rowA === null ? null : (await rowsOfA.next()).value;
-    const right = rowB === null ? null : (await rowsOfB.next()).value;
+    const left = rowA === null ? null : await rowsOfA.read(rowA);
+    const right = rowB === null ? null : await rowsOfB.read(rowB);
     if (left) counts.a += presentIn(left, a);
     if (right) counts.b += presentIn(right, b);
     if (left && right) counts.both += comparison.takeRow(a.time.values[rowA!]!, left, right);
@@ -169,13 +169,30 @@ function* alignedRows(a: BigInt64Array, b: BigInt64Array): Generator<[number | n
   }
 }
 
-/** All rows of a source, one after the other. */
-async function* rowsOf(source: PanelSource, fields: readonly string[]): AsyncGenerator<ComparedRow> {
-  const { laneCount, rowCount } = source;
-  const fitting = Math.max(1, Math.floor(BLOCK_VALUES / (laneCount * fields.length)));
-  const request = { fields, groups: [], blockRows: Math.min(fitting, rowCount) };
-  for await (const { fields: columns, present, rowCount: rows } of source.blocks(request))
-    for (let row = 0; row < rows; row++) yield { columns, present, start: row * laneCount };
+/** Reads all rows of a source one after the other. */
+class RowReader {
+  readonly #laneCount: number;
+  readonly #blocks: AsyncIterator<PanelBlock>;
+  #block: PanelBlock | null = null;
+  #firstRow = 0;
+
+  constructor(source: PanelSource, fields: readonly string[]) {
+    this.#laneCount = source.laneCount;
+    const blockRows = Math.max(1, Math.floor(BLOCK_VALUES / (source.laneCount * fields.length)));
+    this.#blocks = source
+      .blocks({ fields, groups: [], blockRows: Math.min(blockRows, source.rowCount) })
+      [Symbol.asyncIterator]();
+  }
+
+  /** @param row the next one */
+  async read(row: number): Promise<ComparedRow> {
+    if (this.#block === null || row >= this.#firstRow + this.#block.rowCount) {
+      this.#firstRow = row;
+      this.#block = (await this.#blocks.next()).value as PanelBlock;
+    }
+    const { fields, present } = this.#block;
+    return { columns: fields, present, start: (row - this.#firstRow) * this.#laneCount };
+  }
 }
 
 function presentIn({ present, start }: ComparedRow, { laneCount }: PanelSource): number {
