@@ -222,10 +222,10 @@ export class Engine {
    * cause; // "too_few_rows"
    */
   async why(program: Program, source: PanelSource | Panel, options: WhyOptions): Promise<Explanation> {
-    const registry = registryOf("why", program);
+    checkArgument("why", program, PROGRAM);
     const input = asPanelSource("why", source);
     const checked = checkedAt("why", options, OWN_WHY_OPTIONS);
-    return await explainFactorCell(this.#host, registry, program, input, checked);
+    return await explainFactorCell(this.#host, program, input, checked);
   }
 
   /**
@@ -243,10 +243,10 @@ export class Engine {
     source: PanelSource | Panel,
     options: WhyRowsOptions,
   ): Promise<Explanation[]> {
-    const registry = registryOf("whyRows", program);
+    checkArgument("whyRows", program, PROGRAM);
     const input = asPanelSource("whyRows", source);
     const checked = checkedAt("whyRows", options, OWN_WHY_ROWS_OPTIONS);
-    return await explainFactorRows(this.#host, registry, program, input, checked);
+    return await explainFactorRows(this.#host, program, input, checked);
   }
 
   /**
@@ -289,10 +289,10 @@ export class Engine {
     source: PanelSource | Panel,
     options: NullsOptions = {},
   ): Promise<NullReport> {
-    const registry = registryOf("nulls", program);
+    checkArgument("nulls", program, PROGRAM);
     const input = asPanelSource("nulls", source);
     const checked = checkedAt("nulls", options, {});
-    return await countNulls(this.#host, registry, program, input, checked);
+    return await countNulls(this.#host, program, input, checked);
   }
 
   /**

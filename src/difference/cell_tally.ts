@@ -89,14 +89,11 @@ export function isWithin(a: number, b: number, tolerance: number): boolean {
   return Math.abs(a - b) <= tolerance + tolerance * Math.abs(b);
 }
 
+const REMEDY = "give a number that is not negative, e.g. 1e-9";
+
 export const TOLERANCE: ArgumentKind = {
   what: "a number that is not negative",
   fits: (given) => Number.isFinite(given) && (given as number) >= 0,
-  remedy: "give a number that is not negative, e.g. 1e-9",
-  refuse: (_, given) =>
-    new UsageError(
-      "E528",
-      `a tolerance of ${shownValue(given)}`,
-      "give a number that is not negative, e.g. 1e-9",
-    ),
+  remedy: REMEDY,
+  refuse: (_, given) => new UsageError("E528", `a tolerance of ${shownValue(given)}`, REMEDY),
 };

@@ -86,13 +86,8 @@ function blamedInput(
   result: number,
   recompute: (cells: readonly number[]) => number,
 ): InputBlame | null {
-  const isNull = Number.isNaN(result);
-  const candidates = [...cells.keys()].filter((i) => (isNull ? Number.isNaN : isInfinite)(cells[i]!));
-  if (candidates.length === 0) return null;
-  const input =
-    candidates.find((i) => STAND_INS.some((value) => !isBad(recompute(cells.with(i, value))))) ??
-    candidates[0]!;
-  return blameOfInput(input, 0, isNull ? "null_input" : "infinite_input");
+  const ofColumns = (columns: Columns) => recompute(columns.map(([value]) => value!));
+  return decisiveCell(columnsOfRow(cells), result, ofColumns, "null_input");
 }
 
 /**
@@ -143,7 +138,7 @@ export function blameOfWindow(call: CallTask, columns: Columns, value: number): 
     rolling.reference.length < 3
       ? rolling.reference(windowsOf(all), settings, NO_ROWS)
       : rolling.reference(windowsOf(all), settings, rows());
-  const decisive = kept === null ? decisiveCell(columns, value, compute) : null;
+  const decisive = kept === null ? decisiveCell(columns, value, compute, "null_in_window") : null;
   return (
     decisive ??
     blameWithoutNull(value, declaredCause(operator, windowsOf(columns), settings, rows()), columns)
@@ -167,15 +162,16 @@ function keptOf(column: Float64Array, rows: Float64Array | null): Float64Array {
   return rows.map((row) => column[row]!);
 }
 
-/** The cell of a window without which the result would have a value, for operators that see nulls. */
+/** The null (or infinity) without which the result would have a value, else the first one; null if there is none. */
 function decisiveCell(
   columns: Columns,
   result: number,
   compute: (columns: Columns) => number,
+  causeOfNull: InputBlame["cause"],
 ): InputBlame | null {
   const isNull = Number.isNaN(result);
   const counts = isNull ? Number.isNaN : isInfinite;
-  const cause = isNull ? "null_in_window" : "infinite_input";
+  const cause = isNull ? causeOfNull : "infinite_input";
   const last = columns[0]!.length - 1;
   let tried = 0;
   let first: InputBlame | null = null;

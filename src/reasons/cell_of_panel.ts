@@ -36,22 +36,14 @@ export async function rowOf(
       .map((row) => formatTime(time.values[row]!, time.type))
       .join(" and ");
   if (end > first)
-    throw noSuchTime(
+    throw noSuchCell(
       `${text} has ${end - first} times in the data`,
       `give one of them, e.g. ${shown([first])} or ${shown([end - 1])}`,
     );
-  throw noSuchTime(`${who} no time ${text}`, `the nearest are ${shown([first - 1, first])}`);
+  throw noSuchCell(`${who} no time ${text}`, `the nearest are ${shown([first - 1, first])}`);
 }
 
-function noSuchTime(problem: string, remedy: string): DataError {
+/** The error for a cell that the data lack. */
+export function noSuchCell(problem: string, remedy: string): DataError {
   return new DataError("E344", problem, remedy);
-}
-
-/** The error for an instrument without a row at a time, with the nearest times at which it has one. */
-export function noRowOfSymbol(symbol: string, time: string, nearest: readonly string[]): DataError {
-  const remedy =
-    nearest.length > 0
-      ? `its nearest rows are those of ${nearest.join(" and ")}`
-      : "it has no row near that time";
-  return new DataError("E344", `${symbol} has no row on ${time}`, remedy);
 }

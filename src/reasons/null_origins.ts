@@ -205,12 +205,12 @@ export class NullOrigins {
       case "elementwise":
         return { blame: (value, at) => blameOfCell(operator, cellsOf(inputs, at), value) };
       case "rolling":
-        return new WindowJudge(
+        return windowJudge(
           task,
           task.inputs.map((input) => this.#histories[input]!),
         );
       case "recursive":
-        return new RecursionJudge(task, operator, inputs);
+        return recursionJudge(task, operator, inputs);
       default: {
         const row = new RowBlame(task, this.#tasks, this.#lane ?? 0);
         return { blame: (value, at) => row.blame(this.#block, cellsOf(inputs, at), value, at) };
@@ -239,34 +239,22 @@ function historyRows(tasks: readonly Task[], { lane, rowCount, blockRows }: Pass
   return rows;
 }
 
-class WindowJudge implements Judge {
-  readonly #task: CallTask;
-  readonly #histories: readonly TaskHistory[];
-  readonly #windowRows: number;
-  readonly #isNullForNulls: boolean;
-
-  constructor(task: CallTask, histories: readonly TaskHistory[]) {
-    this.#task = task;
-    this.#histories = histories;
-    this.#windowRows = windowRowsOf(task.operator, task.settings);
-    this.#isNullForNulls = !keepsNulls(task) && task.minPeriods === null;
-  }
-
-  blame(value: number, { row, start, lane }: Place): Blame {
-    const rows = Math.min(this.#windowRows, row - start + 1);
-    const isNullForNulls = this.#isNullForNulls && rows === this.#windowRows;
-    // Any null of the window makes the cell null: the newest one is to blame.
-    for (let rowsAgo = 0; isNullForNulls && rowsAgo < rows; rowsAgo++) {
-      const input = this.#histories.findIndex((of) => Number.isNaN(of.value(row - rowsAgo, lane)));
-      if (input >= 0) return blameOfInput(input, rowsAgo, "null_in_window");
-    }
-    const windows = this.#histories.map((history) => history.window(row, lane, rows));
-    return blameOfWindow(this.#task, windows, value);
-  }
-
-  earlier({ input, rowsAgo }: InputBlame, { row, lane }: Place): number {
-    return this.#histories[input]!.origin(row - rowsAgo, lane);
-  }
+function windowJudge(task: CallTask, histories: readonly TaskHistory[]): Judge {
+  const windowRows = windowRowsOf(task.operator, task.settings);
+  const isNullForNulls = !keepsNulls(task) && task.minPeriods === null;
+  return {
+    blame(value, { row, start, lane }) {
+      const rows = Math.min(windowRows, row - start + 1);
+      // Any null of the window makes the cell null: the newest one is to blame.
+      for (let rowsAgo = 0; isNullForNulls && rows === windowRows && rowsAgo < rows; rowsAgo++) {
+        const input = histories.findIndex((of) => Number.isNaN(of.value(row - rowsAgo, lane)));
+        if (input >= 0) return blameOfInput(input, rowsAgo, "null_in_window");
+      }
+      const windows = histories.map((history) => history.window(row, lane, rows));
+      return blameOfWindow(task, windows, value);
+    },
+    earlier: ({ input, rowsAgo }, { row, lane }) => histories[input]!.origin(row - rowsAgo, lane),
+  };
 }
 
 /** What a lane of a recursive operator has come to since its history began. */
@@ -280,52 +268,42 @@ interface LaneState {
 }
 
 /** The reference of a recursive operator runs along, since causes depend on its state. */
-class RecursionJudge implements Judge {
-  readonly #settings: CallTask["settings"];
-  readonly #operator: RecursiveDefinition;
-  readonly #inputs: readonly Cells[];
-  readonly #lanes: LaneState[] = [];
-
-  constructor({ settings }: CallTask, operator: RecursiveDefinition, inputs: readonly Cells[]) {
-    this.#settings = settings;
-    this.#operator = operator;
-    this.#inputs = inputs;
-  }
-
-  blame(value: number, at: Place): Blame {
-    const { state, newest } = this.#lane(at);
-    const cells = cellsOf(this.#inputs, at);
-    return blameOfRecursion(this.#operator, this.#settings, cells, value, {
-      state,
-      newest: (cause) => {
-        const found = newest[cause];
-        return found ? blameOfInput(found.input, at.row - found.row, cause) : null;
-      },
-    });
-  }
-
-  earlier({ cause }: InputBlame, at: Place): number {
-    return this.#lane(at).newest[cause]!.origin;
-  }
-
-  take(at: Place): void {
-    const cells = cellsOf(this.#inputs, at);
-    const { state, newest } = this.#lane(at);
-    // Of a row the first null, and the first infinity, counts.
-    for (let input = cells.length - 1; input >= 0; input--) {
-      const value = cells[input]!;
-      if (!isBad(value)) continue;
-      const cause: InputBlame["cause"] = Number.isNaN(value) ? "null_in_window" : "infinite_input";
-      newest[cause] = { row: at.row, input, origin: this.#inputs[input]!.origins[at.cell]! };
-    }
-    this.#operator.reference(cells, this.#settings, state);
-  }
-
-  #lane({ lane, start }: Place): LaneState {
-    const known = this.#lanes[lane];
+function recursionJudge(
+  { settings }: CallTask,
+  operator: RecursiveDefinition,
+  inputs: readonly Cells[],
+): Judge {
+  const lanes: LaneState[] = [];
+  const laneAt = ({ lane, start }: Place): LaneState => {
+    const known = lanes[lane];
     if (known?.start === start) return known;
-    const state = Float64Array.from(this.#operator.initialState(this.#settings));
-    this.#lanes[lane] = { start, state, newest: {} };
-    return this.#lanes[lane];
-  }
+    const state = Float64Array.from(operator.initialState(settings));
+    lanes[lane] = { start, state, newest: {} };
+    return lanes[lane];
+  };
+  return {
+    blame(value, at) {
+      const { state, newest } = laneAt(at);
+      return blameOfRecursion(operator, settings, cellsOf(inputs, at), value, {
+        state,
+        newest: (cause) => {
+          const found = newest[cause];
+          return found ? blameOfInput(found.input, at.row - found.row, cause) : null;
+        },
+      });
+    },
+    earlier: ({ cause }, at) => laneAt(at).newest[cause]!.origin,
+    take(at) {
+      const cells = cellsOf(inputs, at);
+      const { state, newest } = laneAt(at);
+      // Of a row the first null, and the first infinity, counts.
+      for (let input = cells.length - 1; input >= 0; input--) {
+        const value = cells[input]!;
+        if (!isBad(value)) continue;
+        const cause: InputBlame["cause"] = Number.isNaN(value) ? "null_in_window" : "infinite_input";
+        newest[cause] = { row: at.row, input, origin: inputs[input]!.origins[at.cell]! };
+      }
+      operator.reference(cells, settings, state);
+    },
+  };
 }

@@ -1,13 +1,12 @@
 import type { Expression } from "../ast/nodes.ts";
 import { CallParams } from "../call_params.ts";
-import { finalDag, type Program } from "../compile.ts";
+import { finalDag, type Program, withOperators } from "../compile.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
 import type { NullCause } from "../operator/null_causes.ts";
-import type { Registry } from "../operator/registry.ts";
 import type { WrittenPlace } from "./explanation.ts";
 import { codeOf, type NullOrigins, originOf } from "./null_origins.ts";
 import type { FactorNulls, NullReport, NullSource } from "./null_report.ts";
@@ -26,7 +25,6 @@ export type NullsOptions = EvaluateOptions;
  */
 export async function countNulls(
   host: EngineHost,
-  registry: Registry,
   program: Program,
   source: PanelSource,
   options: NullsOptions,
@@ -35,12 +33,13 @@ export async function countNulls(
   checkSelect(program, select);
   const traced = traceProgram(program, select);
   const range = await rowRange(source.time, options);
+  const registry = withOperators(program.operators);
   const callParams = await CallParams.of(program, source.time.type, options, registry);
   const factors = [...traced.roots].map(([name, root]) => new FactorCounter(program, traced, name, root));
   const counted = { range, keepsInfinite: options.keepInfinite === true };
   const part = { rows: { first: 0, end: range.end }, lane: null };
   let [cellCount, firstRow] = [0, 0];
-  for await (const { block, origins } of tracedBlocks(host, registry, traced, source, part, options)) {
+  for await (const { block, origins } of tracedBlocks(host, traced, source, part, options)) {
     const sets = callParams.setsAt(block.results.times);
     const isWanted = (condition: number | null, row: number) => callParams.isWanted(condition, [sets[row]!]);
     cellCount += presentCount(block, firstRow, range);

@@ -1,10 +1,10 @@
+import { withOperators } from "../compile.ts";
 import type { PanelBlock, PanelSource } from "../data/panel/panel_source.ts";
 import { type PanelPart, partOfSource } from "../data/panel/part_of_source.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
 import { BLOCK_ROWS_BEST } from "../evaluation/fit_plan.ts";
 import type { EvaluateOptions } from "../evaluation/options.ts";
-import type { Registry } from "../operator/registry.ts";
 import { NullOrigins } from "./null_origins.ts";
 import { readsRow, type TracedBlock } from "./row_blame.ts";
 import type { TracedProgram } from "./traced_program.ts";
@@ -22,7 +22,6 @@ const BYTES_PER_CELL = 2 * Float64Array.BYTES_PER_ELEMENT + Int32Array.BYTES_PER
  */
 export async function* tracedBlocks(
   host: EngineHost,
-  registry: Registry,
   { program, tasks }: TracedProgram,
   source: PanelSource,
   { lane, rows }: PanelPart,
@@ -47,6 +46,7 @@ export async function* tracedBlocks(
     },
   };
   const reader = () => ({ bytes: { origins: NullOrigins.bytesOf(tasks, size) } });
+  const registry = withOperators(program.operators);
   const stream = await FactorStream.open(host, registry, program, noting, {
     ...options,
     blockRows,

@@ -1,5 +1,5 @@
 import { CallParams, type ParamOptions } from "../call_params.ts";
-import { finalDag, type Program } from "../compile.ts";
+import { finalDag, type Program, withOperators } from "../compile.ts";
 import type { PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { formatTime } from "../data/time/time_text.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
@@ -7,10 +7,9 @@ import type { EvaluateOptions } from "../evaluation/options.ts";
 import { RestartFinder } from "../evaluation/restarts.ts";
 import { rowRange } from "../evaluation/row_range.ts";
 import { checkSelect } from "../evaluation/wanted_factors.ts";
-import type { Registry } from "../operator/registry.ts";
 import { type ArgumentKind, TEXT } from "../text/argument_kinds.ts";
 import { isBad } from "./blame.ts";
-import { laneOf, noRowOfSymbol, rowOf } from "./cell_of_panel.ts";
+import { laneOf, noSuchCell, rowOf } from "./cell_of_panel.ts";
 import { CellReasons } from "./cell_reasons.ts";
 import { type FieldReach, reachOf } from "./dependencies.ts";
 import type { Dependency, Explanation } from "./explanation.ts";
@@ -58,30 +57,33 @@ export const OWN_WHY_OPTIONS = {
  */
 export async function explainFactorCell(
   host: EngineHost,
-  registry: Registry,
   program: Program,
   source: PanelSource,
   options: WhyOptions,
 ): Promise<Explanation> {
   checkSelect(program, [options.factor]);
   laneOf(source, options.symbol);
-  return await explainRow(host, registry, program, source, await rowOf(source, options.time), options);
+  return await explainRow(host, program, source, await rowOf(source, options.time), options);
 }
 
 /** The same for a row of the source. @throws DataError E344. */
 export async function explainRow(
   host: EngineHost,
-  registry: Registry,
   program: Program,
   source: PanelSource,
   row: number,
   options: WhyFactorOptions,
 ): Promise<Explanation> {
-  const [found] = await explainRows(host, registry, program, source, { first: row, end: row + 1 }, options);
+  const [found] = await explainRows(host, program, source, { first: row, end: row + 1 }, options);
   if (found) return found;
   const { symbol } = options;
   const time = formatTime(source.time.values[row]!, source.time.type);
-  throw noRowOfSymbol(symbol, time, await nearestTimes(source, laneOf(source, symbol), row));
+  const nearest = await nearestTimes(source, laneOf(source, symbol), row);
+  const remedy =
+    nearest.length > 0
+      ? `its nearest rows are those of ${nearest.join(" and ")}`
+      : "it has no row near that time";
+  throw noSuchCell(`${symbol} has no row on ${time}`, remedy);
 }
 
 /** Rows up to a cell of a factor that it depends on, its own included; Infinity for all. */
@@ -93,19 +95,17 @@ export function rowsReadBy(program: Program, factor: string): number {
 /** Explains the cells of a factor and an instrument in a range of rows. @throws DataError E344 for an empty range; as above. */
 export async function explainFactorRows(
   host: EngineHost,
-  registry: Registry,
   program: Program,
   source: PanelSource,
   options: WhyRowsOptions,
 ): Promise<Explanation[]> {
   checkSelect(program, [options.factor]);
   laneOf(source, options.symbol);
-  return await explainRows(host, registry, program, source, await rowRange(source.time, options), options);
+  return await explainRows(host, program, source, await rowRange(source.time, options), options);
 }
 
 async function explainRows(
   host: EngineHost,
-  registry: Registry,
   program: Program,
   source: PanelSource,
   range: RowRange,
@@ -120,7 +120,7 @@ async function explainRows(
   const startOf = (row: number) => restartRows.findLast((restart) => restart <= row) ?? 0;
   const rows = { first: Math.max(startOf(range.first), range.first - reach.rowsAgo), end: range.end };
   let origins: NullOrigins | null = null;
-  for await (const block of tracedBlocks(host, registry, traced, source, { rows, lane }, options))
+  for await (const block of tracedBlocks(host, traced, source, { rows, lane }, options))
     origins = block.origins;
   if (origins === null) return [];
   const { type, values } = source.time;
@@ -129,7 +129,7 @@ async function explainRows(
   const times = values.subarray(rows.first, rows.end);
   const { taskOf } = traced;
   const reasons = new CellReasons({ expression, source: text, taskOf, origins, times, timeType: type });
-  const isWanted = await wantedRows(program, registry, source, factor, options);
+  const isWanted = await wantedRows(program, source, factor, options);
   const explanation = (row: number): Explanation => {
     const at = row - rows.first;
     const value = origins.value(root, at);
@@ -154,14 +154,13 @@ async function explainRows(
 /** Whether the factor's own condition holds in a row. */
 async function wantedRows(
   program: Program,
-  registry: Registry,
   { time }: PanelSource,
   factor: string,
   options: ParamOptions,
 ): Promise<(row: number) => boolean> {
   const { condition } = finalDag(program).outputs.find(({ name }) => name === factor)!;
   if (condition === null) return () => true;
-  const params = await CallParams.of(program, time.type, options, registry);
+  const params = await CallParams.of(program, time.type, options, withOperators(program.operators));
   return (row) => params.isWanted(condition, params.setsAt(time.values.subarray(row, row + 1)));
 }
 

@@ -4,17 +4,18 @@ import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import type { PanelSource } from "../data/panel/panel_source.ts";
 import { partOfSource } from "../data/panel/part_of_source.ts";
+import type { EngineHost } from "../evaluation/evaluation.ts";
 import { FactorStream } from "../evaluation/factor_stream.ts";
 import type { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
 import { isMemoryShort } from "../evaluation/memory/memory_need.ts";
 import type { EvaluateOptions, KernelChoice } from "../evaluation/options.ts";
 import { ExecutorPool } from "../execution/executor_pool.ts";
+import { joinPieces } from "../files/large_bytes.ts";
 import { engineDigest } from "../operator/operator_digest.ts";
 import type { Registry } from "../operator/registry.ts";
 import { DEFAULT_COSTS } from "../plan/cost_model.ts";
 import type { Plan } from "../plan/plan.ts";
 import type { Variation } from "./checks.ts";
-import { restartedBlocks } from "./restarted_blocks.ts";
 
 export interface RunsSetup {
   /** The program compiled without these passes. */
@@ -129,5 +130,32 @@ async function openFitting(
   } catch (error) {
     if (!isMemoryShort(error) || blockRows === 1) throw error;
     return await openFitting({ ...options, blockRows: Math.floor(blockRows / 2) }, open);
+  }
+}
+
+/**
+ * Evaluates as if the process had restarted: before the restart row the stream is closed, and another one goes on from its
+ * state. Blocks are views of buffers that the next block overwrites.
+ */
+export async function* restartedBlocks(
+  host: EngineHost,
+  registry: Registry,
+  program: Program,
+  source: PanelSource,
+  options: EvaluateOptions & { readonly restartRow: number },
+): AsyncGenerator<FactorBlock, void, void> {
+  const { restartRow, ...call } = options;
+  let stream = await FactorStream.open(host, registry, program, source, call);
+  try {
+    const { end } = stream.range;
+    yield* stream.rows({ start: 0, first: 0, end: Math.min(restartRow, end) });
+    if (restartRow >= end) return;
+    const state = joinPieces(stream.saveState());
+    await stream.close();
+    stream = await FactorStream.open(host, registry, program, source, call);
+    stream.restoreState(state);
+    yield* stream.rows({ start: null, first: restartRow, end });
+  } finally {
+    await stream.close();
   }
 }

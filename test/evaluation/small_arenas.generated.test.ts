@@ -96,7 +96,7 @@ describe(`seed ${random.seed}: ${PROGRAMS} programs`, () => {
       const many = await ManyEvaluation.open(...setup, panelSource(panel), calls, {});
       results["many"] = [];
       for await (const table of many.tables()) (results["many"] as unknown[]).push(shown(table));
-      results["nulls"] = await countNulls(...setup, panelSource(panel), {});
+      results["nulls"] = await countNulls(where, program, panelSource(panel), {});
       return results;
     };
     const expected = await run(host);

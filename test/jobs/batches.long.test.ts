@@ -149,7 +149,7 @@ test("a run that is cancelled loses the current batch, one that is stopped commi
   let onFile = (_: number) => {};
   let files = 0;
   const limits = { rows: 3 * FILE_ROWS, ms: 1e9 };
-  const runner = new JobRunner(config.jobs[0]!, host, store, config.journal, limits, ({ kind }) => {
+  const runner = new JobRunner(config.jobs[0]!, host, store, limits, ({ kind }) => {
     if (kind === "evaluated") onFile(++files);
   });
   try {

@@ -205,7 +205,7 @@ test("a path that is no regular file is refused with the reason, or skipped and 
     for (let run = 0; run < 2; run += 1) expect(await folder.run(log)).toBeNull();
     expect(messages.filter((message) => message.startsWith("skipped"))).toHaveLength(5);
     const { skipped, consumed } = await readHistory(join(folder.path, "journal"), "bars");
-    expect([skipped.size, consumed.length]).toEqual([5, 2]);
+    expect([skipped.size, consumed.size]).toEqual([5, 2]);
     expect(await folder.results()).toEqual(await folder.expected(bars));
   } finally {
     socket.close();

@@ -5,7 +5,7 @@ import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { MemoryBudget } from "../../src/evaluation/memory/memory_budget.ts";
 import { ExecutorPool, type PlanData } from "../../src/execution/executor_pool.ts";
 import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
-import { restartedBlocks } from "../../src/verify/restarted_blocks.ts";
+import { restartedBlocks } from "../../src/verify/runs.ts";
 import { panelOf } from "../panels.ts";
 
 let pool: ExecutorPool;

@@ -84,8 +84,8 @@ export interface RunConfig {
   /** Folder of the journals. */
   readonly journal: string;
   readonly engine: {
-    readonly threads?: number;
-    readonly memoryLimitBytes?: number;
-    readonly hang?: HangOptions | false;
+    readonly threads?: number | undefined;
+    readonly memoryLimitBytes?: number | undefined;
+    readonly hang?: HangOptions | false | undefined;
   };
 }

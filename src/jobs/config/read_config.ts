@@ -8,7 +8,7 @@ import { parseByteSize } from "../../text/byte_size.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
 import { type JobConfig, LOG_LEVELS, type RunConfig, type SinkConfig } from "./config.ts";
 import { type ConfigNode, ConfigReport, parseConfig } from "./config_text.ts";
-import { parseDuration } from "./duration.ts";
+import { readDuration } from "./duration.ts";
 import { readsOwnOutput } from "./own_output.ts";
 import { readJob } from "./read_job.ts";
 
@@ -38,17 +38,16 @@ async function readRoot(root: ConfigNode, file: string): Promise<RunConfig> {
   const limits = engine ? readEngine(engine) : {};
   return {
     file,
-    jobs: (jobs ? await readJobs(jobs, folder) : []).map((job) => readingWithin(job, limits)),
+    jobs: (jobs ? await readJobs(jobs, folder) : []).map((job) => {
+      // The engine's limit holds for DuckDB too, as with `eval --memory-limit`.
+      const { memoryLimitBytes } = limits;
+      return memoryLimitBytes ? { ...job, source: { ...job.source, memoryLimitBytes } } : job;
+    }),
     logLevel: log?.fields(["level"]).level?.oneOf(LOG_LEVELS) ?? "info",
     metricsPort: metrics?.fields(["port"], ["port"]).port?.integer(0, 65_535) ?? null,
     journal: resolve(folder, journalPath ?? "."),
     engine: limits,
   };
-}
-
-/** The engine's limit holds for DuckDB too, as with `eval --memory-limit`. */
-function readingWithin(job: JobConfig, { memoryLimitBytes }: RunConfig["engine"]): JobConfig {
-  return memoryLimitBytes === undefined ? job : { ...job, source: { ...job.source, memoryLimitBytes } };
 }
 
 async function readJobs(node: ConfigNode, folder: string): Promise<JobConfig[]> {
@@ -86,13 +85,10 @@ function isWhole(sink: SinkConfig): boolean {
 
 function readEngine(node: ConfigNode): RunConfig["engine"] {
   const { threads, memoryLimit, hang } = node.fields(["threads", "memoryLimit", "hang"]);
-  const count = threads?.integer(THREADS.min, THREADS.max);
-  const bytes = memoryLimit && readSize(memoryLimit);
-  const watched = hang && readHang(hang);
   return {
-    ...(count === undefined ? {} : { threads: count }),
-    ...(bytes === undefined ? {} : { memoryLimitBytes: bytes }),
-    ...(watched === undefined ? {} : { hang: watched }),
+    threads: threads?.integer(THREADS.min, THREADS.max),
+    memoryLimitBytes: memoryLimit && readSize(memoryLimit),
+    hang: hang && readHang(hang),
   };
 }
 
@@ -101,12 +97,9 @@ function readHang(node: ConfigNode): HangOptions | false | undefined {
   if (!node.isMap)
     return node.boolean() ? node.wrong("true says no limit", "write false, or { limit: 10s }") : false;
   const { limit, replaces } = node.fields(["limit", "replaces"]);
-  const text = limit?.text();
-  const limitMs = text === undefined ? undefined : parseDuration(text);
-  if (text !== undefined && !limitMs) limit?.wrong(`${text} is not a duration`, "write e.g. 10s or 5m");
   return {
-    ...(limitMs === undefined ? {} : { limitMs }),
-    ...(replaces === undefined ? {} : { replaces: replaces.boolean() }),
+    limitMs: limit && readDuration(limit, "write e.g. 10s or 5m", 1),
+    replaces: replaces?.boolean(),
   };
 }
 

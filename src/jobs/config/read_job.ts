@@ -14,7 +14,7 @@ import type {
 } from "./config.ts";
 import type { ConfigNode } from "./config_text.ts";
 import { cronMistake } from "./cron.ts";
-import { parseDuration } from "./duration.ts";
+import { readDuration } from "./duration.ts";
 import { keysOf, readSpecs, texts } from "./read_options.ts";
 
 /** Keys of a job beside those of the table of options. */
@@ -186,9 +186,6 @@ function dayOf(node: ConfigNode, text: string | undefined): string {
 
 function readRetries(node: ConfigNode | undefined): RetryConfig {
   const keys = node?.fields(["count", "backoff"]) ?? {};
-  const backoff = keys.backoff?.text();
-  const backoffMs = backoff === undefined ? undefined : parseDuration(backoff);
-  if (backoff !== undefined && backoffMs === undefined)
-    keys.backoff?.wrong(`${backoff} is not a duration`, "write e.g. 500ms, 10s, 5m or 1h");
+  const backoffMs = keys.backoff && readDuration(keys.backoff, "write e.g. 500ms, 10s, 5m or 1h");
   return { count: keys.count?.integer(0, RETRIES_MAX) ?? 0, backoffMs: backoffMs ?? 1_000 };
 }

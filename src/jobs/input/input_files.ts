@@ -45,7 +45,7 @@ export async function expectInput(
   paths: readonly string[],
   { consumed, skipped }: Pick<JobHistory, "consumed" | "skipped">,
 ): Promise<void> {
-  if (paths.length > 0 || consumed.length > 0 || skipped.size > 0) return;
+  if (paths.length > 0 || consumed.size > 0 || skipped.size > 0) return;
   if (source.kind === "duckdb") throw noInputEver(source.database, "the query gives no row");
   const folder = source.folder ?? splitPattern(source.pattern!).folder;
   const names = await readdir(folder).catch(() => null);

@@ -7,10 +7,11 @@ import { readPlainCsv } from "../../data/source/plain_csv.ts";
 import { describeTimeType, formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import { BLOCK_ROWS_BEST } from "../../evaluation/fit_plan.ts";
-import { type TimeType, UNITS_PER_SECOND } from "../../panel.ts";
+import { UNITS_PER_SECOND } from "../../panel.ts";
 import type { BadInputPolicy, RowReading } from "../config/config.ts";
 import { inputChanged, inputColumnMissing, inputLate, noRegularFile, timesDiffer } from "../errors.ts";
 import type { JobHistory } from "../journal/history.ts";
+import type { InputColumns } from "../journal/records.ts";
 import { HeldInputs } from "./held_inputs.ts";
 import {
   digestOfFile,
@@ -25,12 +26,9 @@ import {
 } from "./input_files.ts";
 
 /** A new file and the shape of its panel. */
-export interface NewInput {
+export interface NewInput extends InputColumns {
   readonly file: FileIdentity;
   readonly symbols: readonly string[];
-  readonly fieldNames: readonly string[];
-  readonly groupNames: readonly string[];
-  readonly time: { readonly name: string; readonly type: TimeType };
   readonly rowCount: number;
   readonly firstTime: bigint;
   readonly lastTime: bigint;
@@ -120,7 +118,7 @@ async function inspect(
     sha256 === skipped ? null : { path, sha256, error };
   const reason = await whyNoFile(path);
   if (reason !== null) return badUnlessSkipped(NO_FILE, noRegularFile(path, reason));
-  const consumed = history.inputAt(path);
+  const consumed = history.consumed.get(path);
   if (consumed) {
     const stamp = await stampOf(path);
     if (isSameStamp(consumed, stamp)) return null;
@@ -133,7 +131,8 @@ async function inspect(
   if (file.sha256 === skipped) return null;
   try {
     const input = await describe(file, reading, held);
-    checkOrder(input, history);
+    const mistake = orderMistake(input, history);
+    if (mistake !== null) throw mistake;
     return input;
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
@@ -152,21 +151,11 @@ function instantOf({ firstTime, time: { type } }: NewInput): bigint {
 async function describe(file: FileIdentity, { names, open }: Reading, inputs: HeldInputs): Promise<NewInput> {
   const source = await openInput(file.path, names, open);
   try {
-    const { symbols, fieldNames, groupNames, rowCount, time } = source;
-    const { values, name, type } = time;
-    const [firstTime, lastTime] = [values[0]!, values.at(-1)!];
+    const { symbols, fieldNames, groupNames, rowCount } = source;
+    const { values, name, type } = source.time;
+    const [firstTime, lastTime, time] = [values[0]!, values.at(-1)!, { name, type }];
     const held = await inputs.hold(source);
-    return {
-      file,
-      symbols,
-      fieldNames,
-      groupNames,
-      rowCount,
-      time: { name, type },
-      firstTime,
-      lastTime,
-      held,
-    };
+    return { file, symbols, fieldNames, groupNames, rowCount, time, firstTime, lastTime, held };
   } finally {
     await source.close();
   }
@@ -206,18 +195,18 @@ export async function readToEnd(input: NewInput, reading: Reading, columns: File
   }
 }
 
-/** @throws DataError E362, E364 unless the rows follow the evaluated ones. */
-export function checkOrder(
+/** DataError E362 or E364 unless the rows follow the evaluated ones; else null. */
+export function orderMistake(
   input: NewInput,
   { begin, lastTime }: Pick<JobHistory, "begin" | "lastTime">,
-): void {
+): DataError | null {
+  if (lastTime === null) return null;
   const { path } = input.file;
-  const own = input.time.type;
-  const type = lastTime === null ? undefined : begin?.time.type;
-  if (type !== undefined && JSON.stringify(own) !== JSON.stringify(type))
-    throw timesDiffer(path, describeTimeType(own), describeTimeType(type));
-  if (lastTime !== null && input.firstTime <= lastTime)
-    throw inputLate(path, formatTime(input.firstTime, own), formatTime(lastTime, own));
+  const [own, usual] = [input.time.type, begin!.time.type];
+  if (JSON.stringify(own) !== JSON.stringify(usual))
+    return timesDiffer(path, describeTimeType(own), describeTimeType(usual));
+  if (input.firstTime > lastTime) return null;
+  return inputLate(path, formatTime(input.firstTime, own), formatTime(lastTime, own));
 }
 
 /**

@@ -3,12 +3,10 @@ import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type QueryRowsOptions, writeQueryRows } from "../../data/job_tables/database_file.ts";
 import { pendingFile } from "../../files/pending_file.ts";
-import type { JobConfig, QuerySource } from "../config/config.ts";
-import { inputGone, rowsMisplaced, type TakenRows } from "../errors.ts";
+import type { QuerySource } from "../config/config.ts";
+import { inputGone, type TakenRows } from "../errors.ts";
 import { makeDurableFolder, syncFile, syncFolder } from "../journal/durable.ts";
 import type { JobHistory } from "../journal/history.ts";
-
-export type QueryOptions = Pick<QueryRowsOptions, "leaveOutIncomplete" | "columnsRead">;
 
 export interface QueryFiles extends TakenRows {
   readonly paths: readonly string[];
@@ -20,52 +18,38 @@ export interface QueryFiles extends TakenRows {
  * Writes the new rows of a query to a file; returns the files of all its rows, in order. They stay: a lost checkpoint is
  * recomputed from them, since the query may give other rows by then.
  *
- * @throws as `writeQueryRows`.
+ * @param folder where earlier rows are
+ * @param target where the new rows go: the same, or another folder to change nothing
+ * @throws as `writeQueryRows`; DataError E361 if an earlier file is missing.
  */
 export async function takeQueryRows(
-  source: QuerySource,
+  { database, query, timeColumn, symbolColumn }: QuerySource,
   folder: string,
+  target: string,
   history: JobHistory,
-  options: QueryOptions,
+  options: Pick<QueryRowsOptions, "leaveOutIncomplete" | "columnsRead">,
 ): Promise<QueryFiles> {
-  await makeDurableFolder(folder);
-  const earlier = await settledQueryFiles(folder, history);
-  const known = new Set(earlier);
-  const lost = history.consumed.find(({ path }) => dirname(path) === folder && !known.has(path));
-  if (lost !== undefined) throw inputGone(lost.path, "it is missing");
-  // Rows that were taken but not evaluated may have been corrected: take them again.
-  for (const path of await listQueryFiles(folder)) if (!known.has(path)) await rm(path);
-  const name = `rows-${String(earlier.length + 1).padStart(8, "0")}.parquet`;
-  const path = join(folder, name);
-  const { temporaryPath, commit } = await pendingFile(path);
-  const { database, query, timeColumn, symbolColumn } = source;
-  const {
-    rowCount,
-    incompleteRowCount: incompleteRows,
-    ...changes
-  } = await writeQueryRows(database, query, temporaryPath, {
-    timeColumn,
-    symbolColumn,
-    earlier,
-    ...options,
+  await makeDurableFolder(target);
+  // Their rows were evaluated or skipped.
+  const earlier = (await listQueryFiles(folder)).filter((path) => {
+    return history.consumed.has(path) || history.skipped.has(path);
   });
+  const known = new Set(earlier);
+  const lost = history.consumed.keys().find((path) => dirname(path) === folder && !known.has(path));
+  if (lost !== undefined) throw inputGone(lost, "it is missing");
+  // Rows that were taken but not evaluated may have been corrected: take them again.
+  for (const path of await listQueryFiles(target)) if (!known.has(path)) await rm(path);
+  const name = `rows-${String(earlier.length + 1).padStart(8, "0")}.parquet`;
+  const path = join(target, name);
+  const { temporaryPath, commit } = await pendingFile(path);
+  const keys = { timeColumn, symbolColumn };
+  const written = await writeQueryRows(database, query, temporaryPath, { ...keys, earlier, ...options });
+  const { rowCount, incompleteRowCount: incompleteRows, ...changes } = written;
   if (rowCount === 0) return { paths: earlier, incompleteRows, ...changes };
   await syncFile(temporaryPath);
   await commit();
-  await syncFolder(folder);
+  await syncFolder(target);
   return { paths: [...earlier, path], incompleteRows, ...changes };
-}
-
-/** @throws DataError E361 unless the rows that were taken are as they were, or the job skips what is not. */
-export function expectInPlace({ name, badInput }: JobConfig, rows: TakenRows): void {
-  const count = rows.late.count + rows.vanished.count + rows.changed.count;
-  if (badInput === "fail" && count > 0) throw rowsMisplaced(name, rows);
-}
-
-/** Files whose rows were evaluated or skipped. */
-export async function settledQueryFiles(folder: string, history: JobHistory): Promise<string[]> {
-  const paths = await listQueryFiles(folder);
-  return paths.filter((path) => history.inputAt(path) !== undefined || history.skipped.has(path));
 }
 
 async function listQueryFiles(folder: string): Promise<string[]> {

@@ -10,12 +10,6 @@ import type {
   UniverseRecord,
 } from "./records.ts";
 
-export interface Committed {
-  readonly files: number;
-  readonly rows: number;
-  readonly lastTime: bigint | null;
-}
-
 export class JobHistory {
   begin: BeginRecord | null = null;
   universe: UniverseRecord | null = null;
@@ -25,20 +19,15 @@ export class JobHistory {
   isPending = false;
   /** Whether the last checkpoint has other lanes than the universe. */
   universeIsNewer = false;
-  /** In the order of evaluation. */
-  readonly consumed: ConsumedInput[] = [];
+  /** By path, in the order of evaluation. */
+  readonly consumed = new Map<string, ConsumedInput>();
   /** All outputs; those of a pending `prepared` may be missing in the sink. */
   readonly outputs: StagedOutput[] = [];
   readonly skipped = new Map<string, SkippedRecord>();
   /** What the sink certainly holds. */
-  committed: Committed = { files: 0, rows: 0, lastTime: null };
+  committed = { files: 0, rows: 0, lastTime: null as bigint | null };
   lastRun: RanRecord | null = null;
   lastSuccess: RanRecord | null = null;
-  readonly #consumedByPath = new Map<string, ConsumedInput>();
-
-  constructor(records: Iterable<JournalRecord> = []) {
-    for (const record of records) this.add(record);
-  }
 
   get sequence(): number {
     return this.prepared?.sequence ?? 0;
@@ -46,11 +35,7 @@ export class JobHistory {
 
   /** The last evaluated time. */
   get lastTime(): bigint | null {
-    return this.prepared ? lastTimeOf(this.prepared) : null;
-  }
-
-  inputAt(path: string): ConsumedInput | undefined {
-    return this.#consumedByPath.get(path);
+    return this.prepared ? BigInt(this.prepared.inputs.at(-1)!.lastTime) : null;
   }
 
   add(record: JournalRecord): void {
@@ -63,10 +48,14 @@ export class JobHistory {
         this.universeIsNewer = true;
         break;
       case "prepared":
-        this.#addPrepared(record);
+        this.prepared = record;
+        this.isPending = true;
+        this.universeIsNewer = false;
+        this.outputs.push(...record.outputs);
+        for (const input of record.inputs) this.consumed.set(input.path, input);
         break;
       case "committed":
-        this.#addCommitted();
+        if (this.isPending) this.#commit(this.prepared!);
         break;
       case "skipped":
         this.skipped.set(record.path, record);
@@ -78,29 +67,9 @@ export class JobHistory {
     }
   }
 
-  #addPrepared(record: PreparedRecord): void {
-    this.prepared = record;
-    this.isPending = true;
-    this.universeIsNewer = false;
-    this.outputs.push(...record.outputs);
-    for (const input of record.inputs) {
-      this.consumed.push(input);
-      this.#consumedByPath.set(input.path, input);
-    }
-  }
-
-  #addCommitted(): void {
-    const { prepared, committed } = this;
-    if (prepared === null || !this.isPending) return;
+  #commit({ inputs, rows }: PreparedRecord): void {
+    const { files, rows: before } = this.committed;
     this.isPending = false;
-    this.committed = {
-      files: committed.files + prepared.inputs.length,
-      rows: committed.rows + prepared.rows,
-      lastTime: lastTimeOf(prepared),
-    };
+    this.committed = { files: files + inputs.length, rows: before + rows, lastTime: this.lastTime };
   }
-}
-
-function lastTimeOf({ inputs }: PreparedRecord): bigint {
-  return BigInt(inputs.at(-1)!.lastTime);
 }

@@ -7,22 +7,9 @@ import { JobHistory } from "./history.ts";
 import { Journal, readJournal } from "./journal.ts";
 import type { JournalRecord, PreparedRecord, RanRecord } from "./records.ts";
 
-function journalPath(folder: string, job: string): string {
-  return join(folder, job, "journal.jsonl");
-}
-
-/** Folder of the files that hold the rows of a job's query. */
-export function queryFolder(folder: string, job: string): string {
-  return join(folder, job, "input");
-}
-
-/** Reads a job's journal without changing it. @throws DataError E360, ResourceError E442, as `JobStore.open`. */
+/** Reads a job's journal without changing it. @throws as `JobStore.read`. */
 export async function readHistory(folder: string, job: string): Promise<JobHistory> {
-  const path = journalPath(folder, job);
-  const history = new JobHistory();
-  await storing(path, () => readJournal(path, (record) => history.add(record)));
-  await addIdleRuns(history, join(folder, job));
-  return history;
+  return (await JobStore.read(folder, job)).history;
 }
 
 /**
@@ -31,13 +18,11 @@ export async function readHistory(folder: string, job: string): Promise<JobHisto
  */
 const IDLE_RUNS = "idle_runs.json";
 
-/** Adds the idle runs, which came after those of the journal. A file that is lost or damaged only forgets them. */
-async function addIdleRuns(history: JobHistory, folder: string): Promise<readonly RanRecord[]> {
+/** The idle runs, which came after those of the journal. A file that is lost or damaged only forgets them. */
+async function readIdleRuns(folder: string): Promise<readonly RanRecord[]> {
   const read = readFile(join(folder, IDLE_RUNS), "utf8").then((text) => JSON.parse(text) as unknown);
   const found = await read.catch(() => []);
-  const idle = Array.isArray(found) ? (found as RanRecord[]) : [];
-  for (const run of idle) history.add(run);
-  return idle;
+  return Array.isArray(found) ? (found as RanRecord[]) : [];
 }
 
 type Checkpoint = PreparedRecord["checkpoint"];
@@ -47,24 +32,53 @@ const CHECKPOINTS_KEPT = 2;
 export class JobStore {
   readonly history: JobHistory;
   readonly #folder: string;
-  readonly #journal: Journal;
+  /** Null if it is only read. */
+  readonly #journal: Journal | null;
   /** Those in the file of idle runs. */
   #idle: readonly RanRecord[];
 
   /** @throws DataError E360 for a damaged journal, ResourceError E442 for a system error. */
   static async open(folder: string, job: string): Promise<JobStore> {
-    const path = journalPath(folder, job);
-    const history = new JobHistory();
-    const journal = await storing(path, () => Journal.open(path, (record) => history.add(record)));
-    const idle = await addIdleRuns(history, join(folder, job));
-    return new JobStore(join(folder, job), journal, history, idle);
+    return await JobStore.#load(folder, job, Journal.open);
   }
 
-  private constructor(folder: string, journal: Journal, history: JobHistory, idle: readonly RanRecord[]) {
+  /** The same without changing anything: the store takes no records then. */
+  static async read(folder: string, job: string): Promise<JobStore> {
+    return await JobStore.#load(folder, job, async (path, onRecord) => {
+      await readJournal(path, onRecord);
+      return null;
+    });
+  }
+
+  static async #load(
+    journals: string,
+    job: string,
+    open: (path: string, onRecord: (record: JournalRecord) => void) => Promise<Journal | null>,
+  ): Promise<JobStore> {
+    const folder = join(journals, job);
+    const path = join(folder, "journal.jsonl");
+    const history = new JobHistory();
+    const journal = await storing(path, () => open(path, (record) => history.add(record)));
+    const idle = await readIdleRuns(folder);
+    for (const run of idle) history.add(run);
+    return new JobStore(folder, journal, history, idle);
+  }
+
+  private constructor(
+    folder: string,
+    journal: Journal | null,
+    history: JobHistory,
+    idle: readonly RanRecord[],
+  ) {
     this.#idle = idle;
     this.#folder = folder;
     this.#journal = journal;
     this.history = history;
+  }
+
+  /** Folder of the files that hold the rows of a query. */
+  get queryFolder(): string {
+    return join(this.#folder, "input");
   }
 
   /** Adds a record durably. */
@@ -76,11 +90,11 @@ export class JobStore {
   async #keep(record: JournalRecord): Promise<void> {
     if (record.kind === "ran" && record.files === 0) return await this.#keepIdle(record);
     if (record.kind === "ran" && this.#idle.length > 0) {
-      for (const idle of this.#idle) await this.#journal.append(idle);
+      for (const idle of this.#idle) await this.#journal!.append(idle);
       await rm(join(this.#folder, IDLE_RUNS), { force: true });
       this.#idle = [];
     }
-    await this.#journal.append(record);
+    await this.#journal!.append(record);
   }
 
   async #keepIdle(run: RanRecord): Promise<void> {
@@ -112,6 +126,6 @@ export class JobStore {
   }
 
   async close(): Promise<void> {
-    await this.#journal.close();
+    await this.#journal?.close();
   }
 }

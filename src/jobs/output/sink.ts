@@ -2,20 +2,33 @@
  * Writes results to the sink of a job. They are staged in a hidden folder `.staging-ID` of the sink and published
  * atomically: a file by a rename, rows of a table by one transaction. Publishing is idempotent.
  */
+import { existsSync } from "node:fs";
 import { readdir, rename, rm, stat } from "node:fs/promises";
 import { dirname, join } from "node:path";
-import type { OutputColumns } from "../../data/factors/factor_batches.ts";
-import { appendToTable, hasTable } from "../../data/job_tables/result_table.ts";
+import { type OutputColumns, outputNames } from "../../data/factors/factor_batches.ts";
+import {
+  appendToTable,
+  digestsOfRanges,
+  hasTable,
+  type ResultTable,
+  tableState,
+} from "../../data/job_tables/result_table.ts";
 import { dateOf } from "../../data/time/dates.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
+import type { DataError } from "../../errors.ts";
 import type { TimeType } from "../../panel.ts";
-import type { JobConfig } from "../config/config.ts";
+import type { JobConfig, SinkConfig } from "../config/config.ts";
 import { noDates, sinkDiffers, sinkInUse } from "../errors.ts";
+import { digestOfFile } from "../input/input_files.ts";
 import { makeDurableFolder, storing, syncFile, syncFolder } from "../journal/durable.ts";
 import type { JobHistory } from "../journal/history.ts";
-import type { OutputPaths, PreparedRecord } from "../journal/records.ts";
-import { type CheckExtent, checkFiles, checkTable, resultTable } from "./sink_check.ts";
+import type { OutputPaths, PreparedRecord, StagedOutput } from "../journal/records.ts";
 import { StagedResults } from "./staged_results.ts";
+
+type TableSink = Extract<SinkConfig, { kind: "duckdb" }>;
+
+/** Outputs whose digests each run checks. */
+const NEWEST = 2;
 
 export class JobSink {
   readonly #job: JobConfig;
@@ -39,13 +52,14 @@ export class JobSink {
    * Checks that the sink holds what the journal says. `newest` is quick: names and sizes of files, the number of rows of
    * a table, and the digests of the newest outputs; `all` checks every digest.
    *
-   * @throws DataError E367.
+   * @throws DataError E367; ResourceError E450 while another process writes to the database.
    */
-  async check(extent: CheckExtent): Promise<void> {
+  async check(extent: "newest" | "all"): Promise<void> {
     if (this.#history.begin === null) return;
-    const { sink, name } = this.#job;
-    if (sink.kind === "duckdb") await checkTable(name, sink, this.#history, extent);
-    else await checkFiles(name, sink, this.#history, extent);
+    const { sink } = this.#job;
+    const newest = extent === "all" ? Number.POSITIVE_INFINITY : NEWEST;
+    if (sink.kind === "duckdb") await this.#checkTable(sink, newest);
+    else await this.#checkFiles(sink.kind, newest);
   }
 
   /** @throws UsageError E532 if the sink holds results when a journal begins, ResourceError E442 if it is no folder. */
@@ -83,11 +97,11 @@ export class JobSink {
 
   /** Publishes the outputs of a batch that are not there yet. @throws DataError E367 if the sink has other content. */
   async publish({ sequence, outputs }: PreparedRecord): Promise<void> {
-    const { sink, name } = this.#job;
+    const { sink } = this.#job;
     if (sink.kind === "duckdb") {
       const staged = join(this.#folder, outputs[0]!.staged);
-      const position = await appendToTable(resultTable(sink, this.#history), staged, sequence);
-      if (position !== sequence) throw sinkDiffers(name, `${sink.database} stands at batch ${position}`);
+      const position = await appendToTable(this.#table(sink), staged, sequence);
+      if (position !== sequence) throw this.#differs(`${sink.database} stands at batch ${position}`);
       await syncFile(sink.database);
       await syncFolder(this.#folder);
       return;
@@ -105,12 +119,99 @@ export class JobSink {
 
   async #moveIntoPlace(staged: string, target: string): Promise<void> {
     await makeDurableFolder(dirname(target));
-    const [isStaged, isThere] = [await exists(staged), await exists(target)];
-    if (!isStaged && !isThere) throw sinkDiffers(this.#job.name, `${target} is missing`);
-    if (isStaged && isThere)
-      throw sinkDiffers(this.#job.name, `${target} is there, and the journal has not published it`);
+    const [isStaged, isThere] = [existsSync(staged), existsSync(target)];
+    if (!isStaged && !isThere) throw this.#differs(`${target} is missing`);
+    if (isStaged && isThere) throw this.#differs(`${target} is there, and the journal has not published it`);
     if (isStaged) await rename(staged, target);
     await syncFolder(dirname(target));
+  }
+
+  /** Finds files that are missing, altered, or unknown to the journal. */
+  async #checkFiles(kind: SinkConfig["kind"], newest: number): Promise<void> {
+    const sizes = await fileSizes(this.#folder);
+    const { outputs } = this.#history;
+    const pendingCount = this.#pending.length;
+    for (const [index, output] of outputs.entries()) {
+      const left = outputs.length - index;
+      const stagedBytes = left <= pendingCount ? await this.#sizeOf(output.staged) : null;
+      const path = stagedBytes === null ? output.target : output.staged;
+      const bytes = stagedBytes ?? sizes.get(output.target) ?? null;
+      await this.#checkFile(path, bytes, output, left <= Math.max(newest, pendingCount));
+      sizes.delete(output.target);
+    }
+    for (const path of sizes.keys())
+      if (path.toLowerCase().endsWith(`.${kind}`))
+        throw this.#differs(`${join(this.#folder, path)} is there, and the journal does not know it`);
+  }
+
+  async #checkFile(
+    name: string,
+    bytes: number | null,
+    output: StagedOutput,
+    isThorough: boolean,
+  ): Promise<void> {
+    const path = join(this.#folder, name);
+    if (bytes === null) throw this.#differs(`${path} is missing`);
+    if (bytes !== output.bytes)
+      throw this.#differs(`${path} has ${bytes} bytes, and ${output.bytes} were written`);
+    if (isThorough && (await digestOfFile(path)) !== output.sha256)
+      throw this.#differs(`${path} does not hold the bytes that were written`);
+  }
+
+  async #checkTable(sink: TableSink, newest: number): Promise<void> {
+    const { outputs, sequence } = this.#history;
+    const shown = `table ${sink.table} of ${sink.database}`;
+    const target = this.#table(sink);
+    const exists = (await sizeOf(sink.database)) !== null;
+    const state = exists ? await tableState(target) : null;
+    const position = state?.position ?? 0;
+    const awaited = position === sequence - 1 ? this.#pending : [];
+    for (const output of awaited)
+      await this.#checkFile(output.staged, await this.#sizeOf(output.staged), output, true);
+    const rows = outputs.slice(0, outputs.length - awaited.length).map((output) => output.rows!);
+    const count = rows.reduce((sum, one) => sum + one.count, 0);
+    if (state === null) {
+      if (count === 0) return;
+      throw this.#differs(exists ? `${shown} is missing` : `${sink.database} is missing`);
+    }
+    if (count === 0) throw this.#differs(`${shown} is there, and the journal does not know it`);
+    const wanted = sequence - (awaited.length > 0 ? 1 : 0);
+    if (position !== wanted)
+      throw this.#differs(`${shown} stands at batch ${position} of this journal, which stands at ${wanted}`);
+    // Another type would round values or format them differently.
+    for (const [index, name] of target.columns.entries()) {
+      const type = [rows[0]!.timeType, "VARCHAR"][index] ?? "DOUBLE";
+      const own = state.types.get(name);
+      if (own === undefined) throw this.#differs(`${shown} has no column ${name}`);
+      if (own !== type) throw this.#differs(`column ${name} of ${shown} is ${own}, and ${type} was written`);
+    }
+    if (state.count !== count)
+      throw this.#differs(`${shown} has ${state.count} rows, and ${count} were written`);
+    const ranges = rows.slice(-newest);
+    for (const [index, found] of (await digestsOfRanges(target, ranges)).entries()) {
+      const range = ranges[index]!;
+      if (found.count !== range.count || found.sum !== range.sum)
+        throw this.#differs(`the rows of ${shown} from ${range.from} on are not those that were written`);
+    }
+  }
+
+  /** Outputs that may still be staged. */
+  get #pending(): readonly StagedOutput[] {
+    return this.#history.isPending ? this.#history.prepared!.outputs : [];
+  }
+
+  /** The table of the sink, as the journal describes it. */
+  #table({ database, table }: TableSink): ResultTable {
+    const begin = this.#history.begin!;
+    return { database, table, journal: begin.id, columns: outputNames(begin) };
+  }
+
+  async #sizeOf(name: string): Promise<number | null> {
+    return await sizeOf(join(this.#folder, name));
+  }
+
+  #differs(what: string): DataError {
+    return sinkDiffers(this.#job.name, what);
   }
 }
 
@@ -127,6 +228,21 @@ async function namesIn(folder: string): Promise<string[]> {
   });
 }
 
-async function exists(path: string): Promise<boolean> {
-  return (await stat(path).catch(() => null)) !== null;
+/** The size of a file; null if there is none. */
+async function sizeOf(path: string): Promise<number | null> {
+  const status = await stat(path).catch(() => null);
+  return status?.isFile() ? status.size : null;
+}
+
+/** Sizes of all files below a folder, by relative path, without names that start with a dot. */
+async function fileSizes(folder: string, below = ""): Promise<Map<string, number>> {
+  const sizes = new Map<string, number>();
+  for (const name of await namesIn(join(folder, below))) {
+    if (name.startsWith(".")) continue;
+    const path = join(below, name);
+    const status = await stat(join(folder, path)).catch(() => null);
+    if (status?.isDirectory()) for (const entry of await fileSizes(folder, path)) sizes.set(...entry);
+    else if (status?.isFile()) sizes.set(path, status.size);
+  }
+  return sizes;
 }

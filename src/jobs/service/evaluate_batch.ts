@@ -3,7 +3,7 @@
  * records, four syncs.
  */
 import { expectUnchanged } from "../input/input_files.ts";
-import { checkOrder, type NewInput, type Reading, sourceOf } from "../input/new_inputs.ts";
+import { type NewInput, orderMistake, type Reading, sourceOf } from "../input/new_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import type { JobState } from "../state/job_state.ts";
@@ -56,79 +56,51 @@ export interface EvaluatedBatch {
  * @throws the reason of the reading's signal.
  */
 export async function evaluateBatch(inputs: readonly NewInput[], spec: BatchSpec): Promise<EvaluatedBatch> {
-  const { state, staged, reading, onEvaluated } = spec;
-  const batch = new BatchFiles(inputs, spec);
-  const evaluated: EvaluatedInput[] = [];
-  let doneTimes = 0;
-  try {
-    for await (const block of state.rows(batch, reading.signal)) {
-      await staged.append(block);
-      doneTimes += block.rowCount;
-      while (evaluated.length < batch.read.length && batch.read[evaluated.length]!.endTime <= doneTimes) {
-        const { input, rows } = batch.read[evaluated.length]!;
-        evaluated.push({ input, rows });
-        onEvaluated(input.file.path);
-      }
-    }
-    return { evaluated, saved: state.save(), failure: null, goodCount: evaluated.length };
-  } catch (failure) {
-    reading.signal.throwIfAborted();
-    // A block has rows of several inputs: which of them fails is found out by trying fewer.
-    const goodCount =
-      failure === batch.readFailure ? batch.read.length : evaluated.length || batch.begunCount >> 1;
-    return { evaluated, saved: null, failure, goodCount };
-  }
-}
-
-/** The inputs of a batch, for as long as it has room. */
-class BatchFiles implements Iterable<LaneFile> {
-  /** Those whose rows are read, and how many times the batch has up to their end. */
-  readonly read: (EvaluatedInput & { readonly endTime: number })[] = [];
-  begunCount = 0;
-  /** What the reading of an input failed with. */
-  readFailure: unknown = null;
-  readonly #inputs: readonly NewInput[];
-  readonly #spec: BatchSpec;
-  readonly #startedMs = performance.now();
-  #rows = 0;
-
-  constructor(inputs: readonly NewInput[], spec: BatchSpec) {
-    this.#inputs = inputs;
-    this.#spec = spec;
-  }
-
-  *[Symbol.iterator](): Generator<LaneFile, void, void> {
-    const { reading, stop } = this.#spec;
-    for (const input of this.#inputs) {
-      if (this.begunCount > 0 && (this.#isFull || stop.aborted || !this.#follows(input))) return;
-      this.begunCount++;
+  const { state, staged, history, limits, reading, stop, onEvaluated } = spec;
+  const startedMs = performance.now();
+  /** Inputs whose rows are read, and how many times the batch has up to their end. */
+  const read: (EvaluatedInput & { readonly endTime: number })[] = [];
+  let [begunCount, rowCount] = [0, 0];
+  let readFailure: unknown = null;
+  const isLate = (input: NewInput) =>
+    orderMistake(input, { begin: history.begin, lastTime: read.at(-1)!.input.lastTime }) !== null;
+  function* files(): Generator<LaneFile, void, void> {
+    for (const input of inputs) {
+      const isFull = rowCount >= limits.rows || performance.now() - startedMs >= limits.ms;
+      if (begunCount > 0 && (isFull || stop.aborted || isLate(input))) return;
+      begunCount++;
       yield {
         path: input.file.path,
         open: () => sourceOf(input, reading),
         afterRead: async (times, rows) => {
           await expectUnchanged(input.file);
-          this.#rows += rows;
-          this.read.push({ input, rows, endTime: (this.read.at(-1)?.endTime ?? 0) + times });
+          rowCount += rows;
+          read.push({ input, rows, endTime: (read.at(-1)?.endTime ?? 0) + times });
         },
         onFailure: (failure) => {
-          this.readFailure = failure;
+          readFailure = failure;
         },
       };
     }
   }
-
-  get #isFull(): boolean {
-    const { limits } = this.#spec;
-    return this.#rows >= limits.rows || performance.now() - this.#startedMs >= limits.ms;
-  }
-
-  #follows(input: NewInput): boolean {
-    const { begin } = this.#spec.history;
-    try {
-      checkOrder(input, { begin, lastTime: this.read.at(-1)!.input.lastTime });
-      return true;
-    } catch {
-      return false;
+  let [doneTimes, doneCount] = [0, 0];
+  const reportDone = () => {
+    for (; doneCount < read.length && read[doneCount]!.endTime <= doneTimes; doneCount++)
+      onEvaluated(read[doneCount]!.input.file.path);
+  };
+  try {
+    for await (const block of state.rows(files(), reading.signal)) {
+      await staged.append(block);
+      doneTimes += block.rowCount;
+      reportDone();
     }
+    // The end of an input may be found after its last rows are evaluated.
+    reportDone();
+    return { evaluated: read, saved: state.save(), failure: null, goodCount: read.length };
+  } catch (failure) {
+    reading.signal.throwIfAborted();
+    // A block has rows of several inputs: which of them fails is found out by trying fewer.
+    const goodCount = failure === readFailure ? read.length : doneCount || begunCount >> 1;
+    return { evaluated: [], saved: null, failure, goodCount };
   }
 }

@@ -4,24 +4,30 @@
  * journal `committed`. A run first checks the sink, completes a prepared batch and removes other staged results.
  */
 import { randomUUID } from "node:crypto";
+import { mkdtempDisposable } from "node:fs/promises";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
-import { type OpenDatabase, ReusedDatabases } from "../../data/duckdb/database.ts";
+import { ReusedDatabases } from "../../data/duckdb/database.ts";
 import { formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
-import type { JobConfig } from "../config/config.ts";
+import type { JobConfig, QuerySource } from "../config/config.ts";
+import { rowsMisplaced } from "../errors.ts";
 import { expectInput, isUnfinished, listSourceFiles } from "../input/input_files.ts";
 import {
   ascendingRuns,
   type BadInput,
-  checkOrder,
+  type FoundInputs,
   findNewInputs,
   type NewInput,
+  orderMistake,
   type Reading,
   readToEnd,
 } from "../input/new_inputs.ts";
-import { expectInPlace, takeQueryRows } from "../input/query_inputs.ts";
-import { type JobStore, queryFolder } from "../journal/job_store.ts";
+import { takeQueryRows } from "../input/query_inputs.ts";
+import type { JobHistory } from "../journal/history.ts";
+import type { JobStore } from "../journal/job_store.ts";
 import type { BeginRecord, InputColumns, UniverseRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
@@ -31,7 +37,6 @@ import {
   expectSameSettings,
   type FormulaTexts,
   type JobProgram,
-  queryOptions,
   readFormulas,
   settingsOf,
 } from "../state/job_program.ts";
@@ -40,13 +45,11 @@ import { type BatchLimits, type EvaluatedInput, evaluateBatch } from "./evaluate
 import type { RunEvent, RunSignals, Step } from "./run_events.ts";
 import type { SharedHost } from "./shared_host.ts";
 
-interface Run {
+/** A run; its reading ends with either of both signals, and gives no results. */
+interface Run extends Reading {
   readonly texts: FormulaTexts;
   readonly settings: BeginRecord["settings"];
   readonly signals: RunSignals;
-  readonly open: OpenDatabase;
-  /** Either of both signals: for work that gives no results. */
-  readonly ended: AbortSignal;
 }
 
 /** `unfinished`: a file is still being written, so that later files must wait. */
@@ -55,7 +58,6 @@ type Outcome = "done" | "unfinished";
 interface OpenState {
   readonly host: EngineHost;
   readonly state: JobState;
-  readonly program: JobProgram;
   /** The last batch that the state includes; null while a batch is being evaluated. */
   sequence: number | null;
 }
@@ -64,7 +66,7 @@ export class JobRunner {
   readonly #job: JobConfig;
   readonly #host: SharedHost;
   readonly #store: JobStore;
-  readonly #journalFolder: string;
+  readonly #history: JobHistory;
   readonly #limits: BatchLimits;
   readonly #sink: JobSink;
   readonly #onEvent: (event: RunEvent) => void;
@@ -77,14 +79,13 @@ export class JobRunner {
     job: JobConfig,
     host: SharedHost,
     store: JobStore,
-    journalFolder: string,
     limits: BatchLimits,
     onEvent: (event: RunEvent) => void,
   ) {
     this.#job = job;
     this.#host = host;
     this.#store = store;
-    this.#journalFolder = journalFolder;
+    this.#history = store.history;
     this.#limits = limits;
     this.#sink = new JobSink(job, store.history);
     this.#onEvent = onEvent;
@@ -97,18 +98,9 @@ export class JobRunner {
    */
   async run(signals: RunSignals): Promise<void> {
     using databases = new ReusedDatabases();
-    const ended = AbortSignal.any([signals.abort, signals.stop]);
-    const texts = await readFormulas(this.#job);
-    const settings = settingsOf(this.#job, texts, this.#host.engineDigest);
-    const run = { texts, settings, signals, open: databases.open, ended };
-    const { begin } = this.#store.history;
-    if (begin !== null) expectSameSettings(this.#job, settings, begin);
-    await this.#sink.check("newest");
+    const run = await this.#beginRun(signals, databases);
     await this.#completePending();
-    const paths = await this.#inputPaths(run);
-    const { history } = this.#store;
-    await expectInput(this.#job.source, paths, history);
-    const found = await findNewInputs(paths, history, this.#readingOf(run), this.#job.badInput);
+    const found = await this.#findInputs(run, this.#store.queryFolder);
     if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
     for (const inputs of ascendingRuns(found.inputs))
       if ((await this.#evaluateAll(inputs, run)) === "unfinished") break;
@@ -116,13 +108,51 @@ export class JobRunner {
     for (const input of found.bad) await this.#skip(input);
   }
 
+  /**
+   * What a run would evaluate, without changing anything: new inputs, and factors where columns are known.
+   *
+   * @throws what a run would fail with before it evaluates anything.
+   */
+  async plan(): Promise<{ readonly inputs: readonly NewInput[]; readonly factors: number | null }> {
+    using databases = new ReusedDatabases();
+    const { signal } = new AbortController();
+    const run = await this.#beginRun({ abort: signal, stop: signal }, databases);
+    const { begin, universe, sequence } = this.#history;
+    if (begin === null) await this.#sink.expectEmpty();
+    await using folder = await mkdtempDisposable(join(tmpdir(), "factorloom-dry-run-"));
+    const { inputs, bad } = await this.#findInputs(run, folder.path);
+    if (bad[0] && !this.#isSkipping) throw bad[0].error;
+    const columns = begin ?? inputs[0];
+    if (columns === undefined) return { inputs, factors: null };
+    const { factors, ownGroups } = await this.#programFor(columns, run);
+    if (inputs.length > 0 && sequence > 0)
+      await groupsRead(this.#job, columns, ownGroups, universe!.symbols, universe);
+    return { inputs, factors: factors.length };
+  }
+
   async close(): Promise<void> {
     await this.#closeState();
     await this.#store.close();
   }
 
-  #readingOf({ open, ended }: Run): Reading {
-    return { names: this.#job.source, open, signal: ended };
+  /** @throws UsageError E531 for other settings, DataError E367 for another sink than those of the journal. */
+  async #beginRun(signals: RunSignals, { open }: ReusedDatabases): Promise<Run> {
+    const texts = await readFormulas(this.#job);
+    const settings = settingsOf(this.#job, texts, this.#host.engineDigest);
+    const { begin } = this.#history;
+    if (begin !== null) expectSameSettings(this.#job, settings, begin);
+    await this.#sink.check("newest");
+    const signal = AbortSignal.any([signals.abort, signals.stop]);
+    return { texts, settings, signals, names: this.#job.source, open, signal };
+  }
+
+  /** @param target the folder for new rows of a query */
+  async #findInputs(run: Run, target: string): Promise<FoundInputs> {
+    const { source, badInput } = this.#job;
+    const paths =
+      source.kind === "files" ? await listSourceFiles(source) : await this.#takeRows(source, run, target);
+    await expectInput(source, paths, this.#history);
+    return await findNewInputs(paths, this.#history, run, badInput);
   }
 
   async #programFor(columns: InputColumns, { texts }: Run): Promise<JobProgram> {
@@ -135,15 +165,14 @@ export class JobRunner {
 
   /** Evaluates inputs of ascending times over the symbols of all of them. */
   async #evaluateAll(found: readonly NewInput[], run: Run): Promise<Outcome> {
-    const { history } = this.#store;
     await this.#begin(found[0]!, run);
-    const program = await this.#programFor(history.begin!, run);
+    const program = await this.#programFor(this.#history.begin!, run);
     const { good, outcome } = await this.#checkNewSymbols(found, program, run);
     let inputs: readonly NewInput[] = good;
     let batchMax = inputs.length;
     await this.#growUniverse(inputs, program);
     while (inputs.length > 0) {
-      run.ended.throwIfAborted();
+      run.signal.throwIfAborted();
       await this.#begin(inputs[0]!, run);
       const { failure, goodCount } = await this.#evaluateBatch(run, inputs.slice(0, batchMax));
       // The next batch evaluates the inputs before the failed one again, without it.
@@ -153,15 +182,14 @@ export class JobRunner {
         return "unfinished";
       inputs = inputs.slice(Math.max(1, goodCount));
       // The very first file may have brought symbols that no good file has.
-      if (history.sequence === 0) await this.#growUniverse(inputs, program);
+      if (this.#history.sequence === 0) await this.#growUniverse(inputs, program);
     }
     return outcome;
   }
 
   async #completePending(): Promise<void> {
-    const { history } = this.#store;
-    const { prepared } = history;
-    if (prepared && history.isPending) {
+    const { prepared } = this.#history;
+    if (prepared && this.#history.isPending) {
       const { sequence, inputs, rows } = prepared;
       await this.#sink.publish(prepared);
       await this.#store.append({ kind: "committed", sequence });
@@ -169,30 +197,35 @@ export class JobRunner {
     }
     await this.#sink.discardStaged();
     await this.#store.removeOldCheckpoints();
-    if (this.#open?.sequence !== history.sequence) await this.#closeState();
+    if (this.#open?.sequence !== this.#history.sequence) await this.#closeState();
   }
 
-  async #inputPaths(run: Run): Promise<readonly string[]> {
-    const { source, name } = this.#job;
-    if (source.kind === "files") return await listSourceFiles(source);
-    const { paths, incompleteRows, ...changes } = await takeQueryRows(
-      source,
-      queryFolder(this.#journalFolder, name),
-      this.#store.history,
-      queryOptions(this.#job, this.#store.history, (begin) => this.#programFor(begin, run)),
-    );
-    if (incompleteRows > 0) this.#onEvent({ kind: "incomplete_rows", count: incompleteRows });
-    const { late, vanished, changed } = changes;
-    if (late.count > 0) this.#onEvent({ kind: "late_rows", ...late });
-    if (vanished.count > 0) this.#onEvent({ kind: "vanished_rows", ...vanished });
-    if (changed.count > 0) this.#onEvent({ kind: "changed_rows", ...changed });
-    expectInPlace(this.#job, changes);
-    return paths;
+  /** Files with all rows of a query. @throws DataError E361 unless earlier rows are as they were, or may be others. */
+  async #takeRows(source: QuerySource, run: Run, target: string): Promise<readonly string[]> {
+    const { name, badInput } = this.#job;
+    // What formulas read of earlier rows must stay.
+    const columnsRead = async () => {
+      if (this.#history.begin === null) return [];
+      const { fields, groups } = (await this.#programFor(this.#history.begin, run)).read;
+      return [...fields, ...groups].map((column) => source.rename?.[column] ?? column);
+    };
+    const options = { leaveOutIncomplete: badInput === "skip", columnsRead };
+    const taken = await takeQueryRows(source, this.#store.queryFolder, target, this.#history, options);
+    if (taken.incompleteRows > 0) this.#onEvent({ kind: "incomplete_rows", count: taken.incompleteRows });
+    const misplaced = (["late", "vanished", "changed"] as const).filter((kind) => taken[kind].count > 0);
+    for (const kind of misplaced) this.#onEvent({ kind: `${kind}_rows`, ...taken[kind] });
+    if (badInput === "fail" && misplaced.length > 0) throw rowsMisplaced(name, taken);
+    return taken.paths;
   }
 
-  /** Files are skipped, rows of a query are not: they are corrected in the database. @throws unless files are skipped. */
+  /** Files are skipped, rows of a query are not: they are corrected in the database. */
+  get #isSkipping(): boolean {
+    return this.#job.badInput === "skip" && this.#job.source.kind !== "duckdb";
+  }
+
+  /** @throws unless files are skipped. */
   async #skip({ path, sha256, error }: BadInput): Promise<void> {
-    if (this.#job.badInput === "fail" || this.#job.source.kind === "duckdb") throw error;
+    if (!this.#isSkipping) throw error;
     const reason = error.problem;
     await this.#store.append({ kind: "skipped", path, sha256, reason });
     this.#onEvent({ kind: "skipped", path, code: error.code, reason });
@@ -200,9 +233,10 @@ export class JobRunner {
 
   /** The first evaluated file determines the columns; until one succeeds, they are those of the file being tried. */
   async #begin({ fieldNames, groupNames, time }: NewInput, run: Run): Promise<void> {
-    const { begin: before, prepared } = this.#store.history;
+    const { begin: before, prepared } = this.#history;
     const columns = { fieldNames, groupNames, time };
-    if (prepared !== null || (before !== null && isDeepStrictEqual(pickColumns(before), columns))) return;
+    if (prepared !== null || (before !== null && isDeepStrictEqual({ ...before, ...columns }, before)))
+      return;
     if (before === null) await this.#sink.expectEmpty();
     const { factors } = await this.#programFor(columns, run);
     const id = before?.id ?? randomUUID();
@@ -220,15 +254,16 @@ export class JobRunner {
     { read }: JobProgram,
     run: Run,
   ): Promise<{ readonly good: NewInput[]; readonly outcome: Outcome }> {
-    const { universe, sequence } = this.#store.history;
+    const { universe, sequence } = this.#history;
     const known = new Set(sequence === 0 ? inputs[0]?.symbols : universe?.symbols);
     const good: NewInput[] = [];
     for (const input of inputs) {
       const isKnown = input.symbols.every((symbol) => known.has(symbol));
       try {
         if (!isKnown) {
-          checkOrder(input, this.#store.history);
-          await readToEnd(input, this.#readingOf(run), read);
+          const mistake = orderMistake(input, this.#history);
+          if (mistake !== null) throw mistake;
+          await readToEnd(input, run, read);
         }
       } catch (error) {
         if ((await this.#handleFailure(input, error)) === "unfinished")
@@ -247,7 +282,7 @@ export class JobRunner {
    * @throws UsageError E531 if groups of symbols with rows of before have changed.
    */
   async #growUniverse(inputs: readonly NewInput[], program: JobProgram): Promise<void> {
-    const { universe, begin, sequence } = this.#store.history;
+    const { universe, begin, sequence } = this.#history;
     const known = sequence === 0 ? null : universe;
     const symbols = [
       ...new Set([known?.symbols ?? [], ...inputs.map((input) => input.symbols)].flat()),
@@ -260,24 +295,20 @@ export class JobRunner {
     this.#onEvent({ kind: "symbols", count: symbols.length });
   }
 
-  async #openState(run: Run): Promise<OpenState> {
-    const { history } = this.#store;
-    const { sequence } = history;
+  async #openState(program: JobProgram, run: Run): Promise<OpenState> {
+    const { sequence } = this.#history;
     const host = await this.#host.current();
-    if (this.#open?.sequence === sequence && this.#open.host === host && !history.universeIsNewer)
+    if (this.#open?.sequence === sequence && this.#open.host === host && !this.#history.universeIsNewer)
       return this.#open;
     await this.#closeState();
-    const program = await this.#programFor(history.begin!, run);
     const state = await JobState.current({
-      job: this.#job,
       host,
       store: this.#store,
       program,
-      open: run.open,
-      signal: run.ended,
+      reading: run,
       onRebuild: (reason, files) => this.#onEvent({ kind: "rebuilding", reason, files }),
     });
-    this.#open = { host, state, program, sequence };
+    this.#open = { host, state, sequence };
     return this.#open;
   }
 
@@ -297,26 +328,21 @@ export class JobRunner {
     run: Run,
     inputs: readonly NewInput[],
   ): Promise<{ readonly goodCount: number; readonly failure: unknown }> {
-    const { history } = this.#store;
-    const [first] = inputs;
-    try {
-      checkOrder(first!, history);
-    } catch (failure) {
-      return { goodCount: 0, failure };
-    }
-    const open = await this.#openState(run);
-    const { symbols } = open.state;
-    const { factors, isWritten } = open.program;
-    const columns = { time: history.begin!.time, symbols, factors };
-    const staged = this.#sink.stage(history.sequence + 1, columns, isWritten);
+    const mistake = orderMistake(inputs[0]!, this.#history);
+    if (mistake !== null) return { goodCount: 0, failure: mistake };
+    const program = await this.#programFor(this.#history.begin!, run);
+    const open = await this.#openState(program, run);
+    const { begin, universe, sequence } = this.#history;
+    const columns = { time: begin!.time, symbols: universe!.symbols, factors: program.factors };
+    const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;
     try {
       const { evaluated, saved, failure, goodCount } = await evaluateBatch(inputs, {
         state: open.state,
         staged,
-        history,
+        history: this.#history,
         limits: this.#limits,
-        reading: { ...this.#readingOf(run), signal: run.signals.abort },
+        reading: { ...run, signal: run.signals.abort },
         stop: run.signals.stop,
         onEvaluated: (path) => this.#onEvent({ kind: "evaluated", path }),
       });
@@ -339,8 +365,7 @@ export class JobRunner {
     saved: readonly Uint8Array[],
     signal: AbortSignal,
   ): Promise<void> {
-    const { history } = this.#store;
-    const sequence = history.sequence + 1;
+    const sequence = this.#history.sequence + 1;
     const step = (name: Step) =>
       this.#onEvent({ kind: "step", step: name, sequence, files: evaluated.length });
     await staged.finish();
@@ -354,12 +379,12 @@ export class JobRunner {
     });
     await this.#store.append({ kind: "prepared", sequence, inputs, rows, outputs, checkpoint });
     step("prepared");
-    await this.#sink.publish(history.prepared!);
+    await this.#sink.publish(this.#history.prepared!);
     step("published");
     await this.#store.append({ kind: "committed", sequence });
     open.sequence = sequence;
     for (const { input, rows: own } of evaluated) {
-      const evaluatedTo = formatTime(input.lastTime, history.begin!.time.type);
+      const evaluatedTo = formatTime(input.lastTime, this.#history.begin!.time.type);
       this.#onEvent({ kind: "committed", path: input.file.path, rows: own, evaluatedTo });
     }
     await this.#store.removeOldCheckpoints();
@@ -370,8 +395,4 @@ export class JobRunner {
     this.#open = null;
     await open?.state.close();
   }
-}
-
-function pickColumns({ fieldNames, groupNames, time }: InputColumns): InputColumns {
-  return { fieldNames, groupNames, time };
 }

@@ -1,9 +1,11 @@
 /** The one place that knows the library for metrics. */
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { Counter, Gauge, Histogram, Registry } from "prom-client";
 import { portTaken } from "../errors.ts";
 import type { RunOutcome } from "../journal/records.ts";
+import type { RunEvent } from "./run_events.ts";
 
 const LOOPBACK = "127.0.0.1";
 const RUN_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
@@ -14,15 +16,18 @@ export class JobMetrics {
   readonly #runs = this.#counter("factorloom_runs_total", "Runs that came to an end", "outcome");
   readonly #rows = this.#counter("factorloom_rows_total", "Rows of results committed");
   readonly #files = this.#counter("factorloom_files_total", "Input files committed");
-  readonly skipped = this.#counter("factorloom_skipped_files_total", "Input files skipped", "code");
-  readonly vanishedRows = this.#counter("factorloom_vanished_rows_total", "Rows that vanished from a query");
-  readonly changedRows = this.#counter(
-    "factorloom_changed_rows_total",
-    "Rows of a query that have other values now",
-  );
-  readonly lateRows = this.#counter("factorloom_late_rows_total", "Rows of a query that came too late");
+  readonly #skipped = this.#counter("factorloom_skipped_files_total", "Input files skipped", "code");
+  /** Rows of a query. */
+  readonly #misplaced = {
+    vanished_rows: this.#counter("factorloom_vanished_rows_total", "Rows that vanished from a query"),
+    changed_rows: this.#counter(
+      "factorloom_changed_rows_total",
+      "Rows of a query that have other values now",
+    ),
+    late_rows: this.#counter("factorloom_late_rows_total", "Rows of a query that came too late"),
+  };
   readonly retries = this.#counter("factorloom_retries_total", "Runs tried again");
-  readonly rebuilds = this.#counter("factorloom_rebuilds_total", "States computed again from input");
+  readonly #rebuilds = this.#counter("factorloom_rebuilds_total", "States computed again from input");
   readonly overlaps = this.#counter("factorloom_overlaps_total", "Due times during a run");
   readonly missed = this.#counter("factorloom_missed_total", "Due times that passed without a run");
   readonly #success = this.#gauge(
@@ -44,9 +49,25 @@ export class JobMetrics {
     if (outcome === "done") this.#success.set({ job }, endedMs / 1_000);
   }
 
-  committed(job: string, files: number, rows: number): void {
-    this.#files.inc({ job }, files);
-    this.#rows.inc({ job }, rows);
+  /** Counts what an event of a run tells. */
+  count(job: string, event: RunEvent): void {
+    switch (event.kind) {
+      case "skipped":
+        this.#skipped.inc({ job, code: event.code });
+        break;
+      case "late_rows":
+      case "vanished_rows":
+      case "changed_rows":
+        this.#misplaced[event.kind].inc({ job }, event.count);
+        break;
+      case "rebuilding":
+        this.#rebuilds.inc({ job });
+        break;
+      case "committed":
+      case "completed":
+        this.#files.inc({ job }, event.kind === "committed" ? 1 : event.files);
+        this.#rows.inc({ job }, event.rows);
+    }
   }
 
   nextRun(job: string, dueMs: number | null): void {
@@ -95,16 +116,10 @@ export async function serveMetrics(metrics: JobMetrics, port: number): Promise<M
   await once(server, "listening").catch((error: NodeJS.ErrnoException) => {
     throw portTaken(port, error.code ?? error.message);
   });
-  return { port: portOf(server), close: () => closeServer(server) };
-}
-
-function portOf(server: Server): number {
-  const address = server.address();
-  return typeof address === "object" && address !== null ? address.port : 0;
-}
-
-async function closeServer(server: Server): Promise<void> {
-  server.close();
-  server.closeAllConnections();
-  if (server.listening) await once(server, "close");
+  const close = async () => {
+    server.close();
+    server.closeAllConnections();
+    if (server.listening) await once(server, "close");
+  };
+  return { port: (server.address() as AddressInfo).port, close };
 }

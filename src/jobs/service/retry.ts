@@ -2,12 +2,8 @@ import { ResourceError } from "../../errors.ts";
 import type { Clock } from "../clock/clock.ts";
 import type { RetryConfig } from "../config/config.ts";
 
+/** Waits double up to an hour. */
 const WAIT_MS_MAX = 3_600_000;
-
-/** Wait before a retry, counted from 0: doubles each time, up to an hour. */
-function backoffMs({ backoffMs: first }: RetryConfig, retry: number): number {
-  return Math.min(first * 2 ** retry, WAIT_MS_MAX);
-}
 
 /** Retries work after a ResourceError, which may be transient, until the signal is aborted. @throws the last failure. */
 export async function retrying<T>(
@@ -22,7 +18,7 @@ export async function retrying<T>(
       return await work();
     } catch (error) {
       if (retry >= retries.count || !(error instanceof ResourceError)) throw error;
-      const waitMs = backoffMs(retries, retry);
+      const waitMs = Math.min(retries.backoffMs * 2 ** retry, WAIT_MS_MAX);
       onRetry(error, waitMs);
       await clock.sleepUntil(clock.now() + waitMs, signal);
       if (signal.aborted) throw error;

@@ -11,7 +11,7 @@ import { BATCH_LIMITS, type BatchLimits } from "./evaluate_batch.ts";
 import { type LoopEvent, loopJob, Superseded } from "./job_loop.ts";
 import { JobRunner } from "./job_runner.ts";
 import { type Log, openLog } from "./log.ts";
-import { JobMetrics, type MetricsServer, serveMetrics } from "./metrics.ts";
+import { JobMetrics, serveMetrics } from "./metrics.ts";
 import { retrying } from "./retry.ts";
 import type { RunEvent, RunSignals } from "./run_events.ts";
 import { SharedHost } from "./shared_host.ts";
@@ -50,31 +50,31 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
     once,
     stop,
   } = options;
-  const metrics = new JobMetrics();
-  const jobs: ScheduledJob[] = [];
-  let server: MetricsServer | null = null;
-  const host = new SharedHost(config.engine);
+  await using opened = new AsyncDisposableStack();
   const logStop = () => log.info({}, "stopping");
   stop.addEventListener("abort", logStop, { once: true });
-  try {
-    if (config.metricsPort !== null) {
-      server = await serveMetrics(metrics, config.metricsPort);
-      log.info({ port: server.port }, "metrics");
-    }
-    await host.current();
-    for (const job of config.jobs)
-      jobs.push(await ScheduledJob.open(job, host, config.journal, { clock, log, metrics, limits }));
-    if (once) return await runOnce(jobs, stop, log);
-    log.info({ jobs: jobs.length }, "started");
-    await Promise.all(jobs.map((job) => job.loop(stop)));
-    log.info({}, "stopped");
-    return null;
-  } finally {
-    stop.removeEventListener("abort", logStop);
-    for (const job of jobs) await job.close();
-    await host.close();
-    await server?.close();
+  opened.defer(() => stop.removeEventListener("abort", logStop));
+  const metrics = new JobMetrics();
+  if (config.metricsPort !== null) {
+    const { port, close } = await serveMetrics(metrics, config.metricsPort);
+    opened.defer(close);
+    log.info({ port }, "metrics");
   }
+  const host = new SharedHost(config.engine);
+  opened.defer(() => host.close());
+  await host.current();
+  const jobs: ScheduledJob[] = [];
+  for (const job of config.jobs) {
+    const store = await JobStore.open(config.journal, job.name);
+    const scheduled = new ScheduledJob(job, store, host, { clock, log, metrics, limits });
+    opened.defer(() => scheduled.close());
+    jobs.push(scheduled);
+  }
+  if (once) return await runOnce(jobs, stop, log);
+  log.info({ jobs: jobs.length }, "started");
+  await Promise.all(jobs.map((job) => job.loop(stop)));
+  log.info({}, "stopped");
+  return null;
 }
 
 async function runOnce(jobs: readonly ScheduledJob[], stop: AbortSignal, log: Log): Promise<Error | null> {
@@ -106,23 +106,12 @@ class ScheduledJob {
   readonly #runner: JobRunner;
   readonly #services: JobServices;
 
-  static async open(
-    job: JobConfig,
-    host: SharedHost,
-    journal: string,
-    services: JobServices,
-  ): Promise<ScheduledJob> {
-    const store = await JobStore.open(journal, job.name);
-    const report = (event: RunEvent) => reportRun(job.name, event, services);
-    const runner = new JobRunner(job, host, store, journal, services.limits, report);
-    return new ScheduledJob(job, store, runner, services);
-  }
-
-  private constructor(job: JobConfig, store: JobStore, runner: JobRunner, services: JobServices) {
+  constructor(job: JobConfig, store: JobStore, host: SharedHost, services: JobServices) {
     this.#job = job;
     this.#store = store;
-    this.#runner = runner;
     this.#services = services;
+    const report = (event: RunEvent) => reportRun(job.name, event, services);
+    this.#runner = new JobRunner(job, host, store, services.limits, report);
   }
 
   get name(): string {
@@ -210,44 +199,22 @@ class ScheduledJob {
   }
 }
 
+/** Levels of events in the log; those of others are `info`. */
+const LEVELS: Partial<Record<RunEvent["kind"], "debug" | "warn">> = {
+  evaluated: "debug",
+  step: "debug",
+  skipped: "warn",
+  late_rows: "warn",
+  vanished_rows: "warn",
+  changed_rows: "warn",
+  unfinished: "warn",
+  incomplete_rows: "warn",
+};
+
 function reportRun(job: string, event: RunEvent, { log, metrics }: JobServices): void {
   const { kind, ...fields } = event;
-  switch (event.kind) {
-    case "evaluated":
-    case "step":
-      log.debug({ job, ...fields }, kind);
-      return;
-    case "skipped":
-      metrics.skipped.inc({ job, code: event.code });
-      log.warn({ job, ...fields }, kind);
-      return;
-    case "late_rows":
-      metrics.lateRows.inc({ job }, event.count);
-      log.warn({ job, ...fields }, kind);
-      return;
-    case "vanished_rows":
-      metrics.vanishedRows.inc({ job }, event.count);
-      log.warn({ job, ...fields }, kind);
-      return;
-    case "changed_rows":
-      metrics.changedRows.inc({ job }, event.count);
-      log.warn({ job, ...fields }, kind);
-      return;
-    case "unfinished":
-    case "incomplete_rows":
-      log.warn({ job, ...fields }, kind);
-      return;
-    case "rebuilding":
-      metrics.rebuilds.inc({ job });
-      break;
-    case "committed":
-      metrics.committed(job, 1, event.rows);
-      break;
-    case "completed":
-      metrics.committed(job, event.files, event.rows);
-      break;
-  }
-  log.info({ job, ...fields }, kind);
+  metrics.count(job, event);
+  log[LEVELS[kind] ?? "info"]({ job, ...fields }, kind);
 }
 
 function reportLoop(job: string, event: LoopEvent, { log, metrics }: JobServices): void {

@@ -20,24 +20,21 @@ export class SharedHost {
   async current(): Promise<EngineHost> {
     this.#starting ??= startHost(this.#options);
     const starting = this.#starting;
-    try {
-      const host = await starting;
-      if (!host.pool.isLost) return host;
-      await host.pool.close();
-    } catch (error) {
-      this.#forget(starting);
+    const forget = () => {
+      if (this.#starting === starting) this.#starting = null;
+    };
+    const host = await starting.catch((error) => {
+      forget();
       throw error;
-    }
-    this.#forget(starting);
+    });
+    if (!host.pool.isLost) return host;
+    await host.pool.close();
+    forget();
     return await this.current();
   }
 
   /** Ends the threads; no job may run any more. */
   async close(): Promise<void> {
     await (await this.#starting)?.pool.close();
-  }
-
-  #forget(starting: Promise<EngineHost>): void {
-    if (this.#starting === starting) this.#starting = null;
   }
 }

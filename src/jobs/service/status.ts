@@ -1,32 +1,17 @@
 /** Reports the progress of jobs and what a run would do, without changing anything. */
-import { mkdtemp, rm } from "node:fs/promises";
-import { tmpdir } from "node:os";
-import { join } from "node:path";
-import { ReusedDatabases } from "../../data/duckdb/database.ts";
-import { writeQueryRows } from "../../data/job_tables/database_file.ts";
 import { formatTime } from "../../data/time/time_text.ts";
 import { DataError, UsageError } from "../../errors.ts";
-import { engineDigest } from "../../operator/operator_digest.ts";
 import { Schedule } from "../clock/schedule.ts";
 import type { JobConfig, RunConfig } from "../config/config.ts";
 import { journalLocked } from "../errors.ts";
-import { expectInput, listSourceFiles } from "../input/input_files.ts";
-import { findNewInputs, type NewInput } from "../input/new_inputs.ts";
-import { expectInPlace, settledQueryFiles } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
-import { queryFolder, readHistory } from "../journal/job_store.ts";
+import { JobStore, readHistory } from "../journal/job_store.ts";
 import { lockHolder } from "../journal/journal_lock.ts";
-import type { InputColumns, RunOutcome, UniverseRecord } from "../journal/records.ts";
+import type { RunOutcome } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
-import { groupsRead } from "../state/job_groups.ts";
-import {
-  compileJob,
-  expectSameSettings,
-  type FormulaTexts,
-  queryOptions,
-  readFormulas,
-  settingsOf,
-} from "../state/job_program.ts";
+import { BATCH_LIMITS } from "./evaluate_batch.ts";
+import { JobRunner } from "./job_runner.ts";
+import { SharedHost } from "./shared_host.ts";
 
 export interface JobStatus {
   readonly job: string;
@@ -126,86 +111,16 @@ export async function planRuns(config: RunConfig, nowMs: number): Promise<Planne
   return planned;
 }
 
-async function planRun(config: RunConfig, job: JobConfig, nowMs: number): Promise<PlannedRun> {
-  const history = await readHistory(config.journal, job.name);
-  const texts = await readFormulas(job);
-  const sink = new JobSink(job, history);
-  if (history.begin === null) await sink.expectEmpty();
-  else {
-    expectSameSettings(job, settingsOf(job, texts, engineDigest()), history.begin);
-    await sink.check("newest");
-  }
-  const folder = await mkdtemp(join(tmpdir(), "factorloom-dry-run-"));
-  try {
-    const inputs = await findPlanned(config, job, texts, history, folder);
-    const columns = history.begin ?? inputs[0];
-    const known = inputs.length > 0 && history.sequence > 0 ? history.universe : null;
-    const factors = columns === undefined ? null : await countFactors(job, texts, columns, known);
-    return {
-      job: job.name,
-      factors,
-      newFiles: inputs.length,
-      newRows: inputs.reduce((sum, { rowCount }) => sum + rowCount, 0),
-      position: positionOf(history),
-      nextRun: nextRun(job, nowMs),
-    };
-  } finally {
-    await rm(folder, { recursive: true, force: true });
-  }
-}
-
-/** @throws UsageError E531 if groups of known symbols have changed; as `compileJob`. */
-async function countFactors(
-  job: JobConfig,
-  texts: FormulaTexts,
-  columns: InputColumns,
-  known: UniverseRecord | null,
-): Promise<number> {
-  const program = await compileJob(job, texts, columns);
-  if (known !== null) await groupsRead(job, columns, program.ownGroups, known.symbols, known);
-  return program.factors.length;
-}
-
-/** Finds the new inputs; new rows of a query go to a temporary folder. @throws for a bad input. */
-async function findPlanned(
-  config: RunConfig,
-  job: JobConfig,
-  texts: FormulaTexts,
-  history: JobHistory,
-  folder: string,
-): Promise<readonly NewInput[]> {
-  const { source } = job;
-  const paths =
-    source.kind === "files"
-      ? await listSourceFiles(source)
-      : await plannedRows(config, job, texts, history, folder);
-  await expectInput(source, paths, history);
-  using databases = new ReusedDatabases();
-  const { signal } = new AbortController();
-  const reading = { names: source, open: databases.open, signal };
-  const { inputs, bad } = await findNewInputs(paths, history, reading, job.badInput);
-  if (bad[0] && job.badInput === "fail") throw bad[0].error;
-  return inputs;
-}
-
-async function plannedRows(
-  config: RunConfig,
-  job: JobConfig,
-  texts: FormulaTexts,
-  history: JobHistory,
-  folder: string,
-): Promise<string[]> {
-  const { source } = job;
-  const earlier = await settledQueryFiles(queryFolder(config.journal, job.name), history);
-  if (source.kind !== "duckdb") return earlier;
-  const path = join(folder, "rows.parquet");
-  const { timeColumn, symbolColumn, database, query } = source;
-  const { rowCount, ...rows } = await writeQueryRows(database, query, path, {
-    timeColumn,
-    symbolColumn,
-    earlier,
-    ...queryOptions(job, history, (begin) => compileJob(job, texts, begin)),
-  });
-  expectInPlace(job, rows);
-  return rowCount === 0 ? earlier : [...earlier, path];
+async function planRun({ journal, engine }: RunConfig, job: JobConfig, nowMs: number): Promise<PlannedRun> {
+  const store = await JobStore.read(journal, job.name);
+  const runner = new JobRunner(job, new SharedHost(engine), store, BATCH_LIMITS, () => {});
+  const { inputs, factors } = await runner.plan();
+  return {
+    job: job.name,
+    factors,
+    newFiles: inputs.length,
+    newRows: inputs.reduce((sum, { rowCount }) => sum + rowCount, 0),
+    position: positionOf(store.history),
+    nextRun: nextRun(job, nowMs),
+  };
 }

@@ -17,8 +17,6 @@ import { noSuchFile } from "../../text/no_such_file.ts";
 import type { JobConfig } from "../config/config.ts";
 import { factorTwice, jobChanged, nothingSelected } from "../errors.ts";
 import type { FileColumns } from "../input/new_inputs.ts";
-import type { QueryOptions } from "../input/query_inputs.ts";
-import type { JobHistory } from "../journal/history.ts";
 import type { BeginRecord, InputColumns } from "../journal/records.ts";
 import { readJobGroups } from "./job_groups.ts";
 
@@ -149,22 +147,6 @@ export async function compileJob(
     },
     ownGroups: read.groups.filter((name) => ownGroups.includes(name)),
     historyRows: Math.max(0, ...lookbacks.map(({ lookbackRows }) => lookbackRows)),
-  };
-}
-
-/** How rows of a query are taken: what formulas read of earlier ones must stay. */
-export function queryOptions(
-  job: JobConfig,
-  { begin }: Pick<JobHistory, "begin">,
-  programFor: (columns: InputColumns) => Promise<JobProgram>,
-): QueryOptions {
-  return {
-    leaveOutIncomplete: job.badInput === "skip",
-    columnsRead: async () => {
-      if (begin === null) return [];
-      const { fields, groups } = (await programFor(begin)).read;
-      return [...fields, ...groups].map((name) => job.source.rename?.[name] ?? name);
-    },
   };
 }
 

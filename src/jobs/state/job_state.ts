@@ -1,29 +1,24 @@
 /** The open evaluation of a job over all its symbols; state carries over from row to row. */
 import { withOperators } from "../../compile.ts";
-import type { OpenDatabase } from "../../data/duckdb/database.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { FactorStream } from "../../evaluation/factor_stream.ts";
 import { checkpointDamaged } from "../../execution/checkpoint.ts";
-import type { JobConfig } from "../config/config.ts";
 import { inputGone } from "../errors.ts";
 import { digestOfFile } from "../input/input_files.ts";
-import { openInput } from "../input/new_inputs.ts";
-import type { JobHistory } from "../journal/history.ts";
+import { openInput, type Reading } from "../input/new_inputs.ts";
 import type { JobStore } from "../journal/job_store.ts";
-import type { ConsumedInput } from "../journal/records.ts";
+import type { ConsumedInput, PreparedRecord } from "../journal/records.ts";
 import { groupsOf } from "./job_groups.ts";
 import type { JobProgram } from "./job_program.ts";
 import { type LaneFile, LaneSource, type LaneSourceSpec } from "./lane_source.ts";
 
 export interface CurrentStateSpec {
-  readonly job: JobConfig;
   readonly host: EngineHost;
   readonly store: JobStore;
   readonly program: JobProgram;
-  readonly open: OpenDatabase;
-  readonly signal: AbortSignal;
+  readonly reading: Reading;
   readonly onRebuild: (reason: string, files: number) => void;
 }
 
@@ -42,27 +37,15 @@ export class JobState {
    */
   static async current(spec: CurrentStateSpec): Promise<JobState> {
     const { host, program, store } = spec;
-    const { prepared, universeIsNewer, begin, universe } = store.history;
+    const { prepared, begin, universe } = store.history;
     const { fieldNames, groupNames, time } = begin!;
     const ownGroups = groupsOf(universe!);
     const { symbols } = universe!;
     const { seriesNames } = program;
     const lanes = { symbols, time, fieldNames, groupNames, ownGroups, seriesNames };
     const state = await JobState.open(host, program, lanes);
-    if (prepared === null) return state;
     try {
-      const bytes = universeIsNewer ? null : await store.readCheckpoint(prepared.checkpoint);
-      let reason = universeIsNewer ? "new symbols" : "the checkpoint is missing or damaged";
-      if (bytes !== null) {
-        try {
-          state.restore(bytes);
-          return state;
-        } catch (error) {
-          if (!(error instanceof DataError)) throw error;
-          reason = error.problem;
-        }
-      }
-      await state.#rebuild(spec, reason);
+      if (prepared !== null) await state.#resume(spec, prepared);
       return state;
     } catch (error) {
       await state.close();
@@ -85,10 +68,6 @@ export class JobState {
     this.#stream = stream;
   }
 
-  get symbols(): readonly string[] {
-    return this.#source.symbols;
-  }
-
   /**
    * Evaluates all rows of files. Blocks are views of buffers that the next block overwrites.
    *
@@ -99,28 +78,23 @@ export class JobState {
     return this.#stream.rows({ start: null, first: 0, end: Number.POSITIVE_INFINITY }, signal);
   }
 
-  /** The state for `restore`, in pieces: a line of JSON, then the state of the stream. */
+  /** The state for a checkpoint, in pieces: a line of JSON, then the state of the stream. */
   save(): Uint8Array[] {
     const labels = JSON.stringify(this.#source.labels);
     return [Buffer.from(`${labels}\n`), ...this.#stream.saveState()];
-  }
-
-  /** @throws DataError E351 for a damaged state, E352 for one of another program; nothing has changed then. */
-  restore(bytes: Uint8Array): void {
-    const end = bytes.indexOf(LINE_END);
-    const labels = parsed(bytes.subarray(0, Math.max(0, end)));
-    this.#stream.restoreState(bytes.subarray(end + 1));
-    this.#source.labels = labels;
   }
 
   async close(): Promise<void> {
     await this.#stream.close();
   }
 
-  /** Evaluates the inputs that the state depends on and drops the results. */
-  async #rebuild(spec: CurrentStateSpec, reason: string): Promise<void> {
-    const { job, program, store, open, signal, onRebuild } = spec;
-    const needed = lastInputs(store.history.consumed, program.historyRows);
+  /** Restores the checkpoint, or evaluates the inputs that the state depends on and drops the results. */
+  async #resume(spec: CurrentStateSpec, { checkpoint }: PreparedRecord): Promise<void> {
+    const { program, store, reading, onRebuild } = spec;
+    const { universeIsNewer, consumed } = store.history;
+    const reason = universeIsNewer ? "new symbols" : this.#restore(await store.readCheckpoint(checkpoint));
+    if (reason === null) return;
+    const needed = lastInputs([...consumed.values()], program.historyRows);
     onRebuild(reason, needed.length);
     const files = needed.map(({ path, sha256 }) => ({
       path,
@@ -129,10 +103,25 @@ export class JobState {
           throw inputGone(path, error.code ?? error.message);
         });
         if (digest !== sha256) throw inputGone(path, "it has changed");
-        return await openInput(path, job.source, open);
+        return await openInput(path, reading.names, reading.open);
       },
     }));
-    for await (const _ of this.rows(files, signal)) signal.throwIfAborted();
+    for await (const _ of this.rows(files, reading.signal)) reading.signal.throwIfAborted();
+  }
+
+  /** Restores a state; else says why not: nothing has changed then. */
+  #restore(bytes: Uint8Array | null): string | null {
+    if (bytes === null) return "the checkpoint is missing or damaged";
+    try {
+      const end = bytes.indexOf(LINE_END);
+      const labels = parsed(bytes.subarray(0, Math.max(0, end)));
+      this.#stream.restoreState(bytes.subarray(end + 1));
+      this.#source.labels = labels;
+      return null;
+    } catch (error) {
+      if (error instanceof DataError) return error.problem;
+      throw error;
+    }
   }
 }
 
@@ -145,7 +134,7 @@ function parsed(line: Uint8Array): LaneSource["labels"] {
 }
 
 /** The last inputs that together have at least `rows` rows. */
-function lastInputs(inputs: JobHistory["consumed"], rows: number): readonly ConsumedInput[] {
+function lastInputs(inputs: readonly ConsumedInput[], rows: number): readonly ConsumedInput[] {
   let count = 0;
   const first = inputs.findLastIndex(({ rowCount }) => {
     count += rowCount;

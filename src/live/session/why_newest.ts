@@ -1,4 +1,3 @@
-import { builtInRegistry } from "../../../operators/index.ts";
 import type { Program } from "../../compile.ts";
 import { panelSource } from "../../data/panel/panel_source.ts";
 import { checkSelect } from "../../evaluation/wanted_factors.ts";
@@ -37,12 +36,10 @@ export async function explainNewest(
     if (hasOthers(row)) throw tooFewRowsKept(factor, wanted, count - row - 1);
   const source = panelSource(retainedPanel(parts, retained));
   const { keepInfinite = false } = parts.options;
-  return await explainRow(
-    parts.host,
-    builtInRegistry.with(program.operators),
-    program,
-    source,
-    source.rowCount - 1,
-    { factor, symbol, params: Object.fromEntries(params), keepInfinite },
-  );
+  return await explainRow(parts.host, program, source, source.rowCount - 1, {
+    factor,
+    symbol,
+    params: Object.fromEntries(params),
+    keepInfinite,
+  });
 }

@@ -132,13 +132,14 @@ describe("records", () => {
       outputs: [],
       checkpoint: { file: "c", sha256: "d" },
     };
-    const history = new JobHistory([prepared]);
+    const history = new JobHistory();
+    history.add(prepared);
     expect([history.sequence, history.lastTime, history.isPending]).toEqual([1, 7n, true]);
     expect(history.committed).toEqual({ files: 0, rows: 0, lastTime: null });
     history.add({ kind: "committed", sequence: 1 });
     expect(history.isPending).toBe(false);
     expect(history.committed).toEqual({ files: 2, rows: 6, lastTime: 7n });
-    expect(inputs.map(({ path }) => history.inputAt(path))).toEqual(inputs);
+    expect(inputs.map(({ path }) => history.consumed.get(path))).toEqual(inputs);
   });
 });
 
