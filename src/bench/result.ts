@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import { availableParallelism, cpus } from "node:os";
+import type { Evaluation } from "../evaluation/evaluation.ts";
 
 /** What a workload has measured. Times are wall times in ms. */
 export interface Measured {
@@ -64,12 +65,7 @@ type Shape = Pick<BenchResult, "workload" | "lanes" | "rows" | "threads" | "null
 
 /** Adds to what was measured where it was. */
 export function benchResult(shape: Shape, measured: Measured): BenchResult {
-  return {
-    ...shape,
-    ...measured,
-    digest: digestOf(measured.factorDigests),
-    ...machine(),
-  };
+  return { ...shape, ...measured, digest: digestOf(measured.factorDigests), ...machine() };
 }
 
 /** This one. */
@@ -80,6 +76,19 @@ export function machine(): Machine {
 /** Largest resident size of the process so far. */
 export function peakRssBytes(): number {
   return process.resourceUsage().maxRSS * 1024;
+}
+
+/** What is known of an evaluation before its times are. */
+export function sizesOf({ plan, kernelMs, arenaBytes, stateBytes }: Evaluation) {
+  const factors = plan.outputs.length;
+  return {
+    blockRows: plan.blockRows,
+    factors,
+    kernelMs,
+    arenaBytes,
+    stateBytes,
+    peakRssBytes: peakRssBytes(),
+  };
 }
 
 /** One digest of all. */

@@ -1,10 +1,10 @@
 import type { Evaluation } from "../../evaluation/evaluation.ts";
-import { startHost } from "../../evaluation/start_host.ts";
-import { machineMemoryBytes } from "../../limits.ts";
 import { MeasuredLatency } from "../../live/latency.ts";
+import type { Panel } from "../../panel.ts";
 import { FactorDigests } from "../factor_digests.ts";
-import { openDag } from "../open_formulas.ts";
-import { digestOf, type MsPerRow, msPerRow, peakRssBytes, roundedMs, sum } from "../result.ts";
+import { openDag, openHost } from "../open_formulas.ts";
+import { digestOf, type MsPerRow, msPerRow, roundedMs, sizesOf, sum } from "../result.ts";
+import { runRow } from "../run_blocks.ts";
 import { syntheticPanel } from "../synthetic_panel.ts";
 import { formulaSet, graphOf } from "./formula_sets.ts";
 import { type PredictionErrors, predictionErrors } from "./prediction.ts";
@@ -73,28 +73,18 @@ type OnProgress = (done: number, total: number) => void;
 export async function measureCell(shape: CellShape, onProgress: OnProgress = () => {}): Promise<BudgetCell> {
   const { lanes, threads } = shape;
   const panel = syntheticPanel({ lanes, rows: PANEL_ROWS, nullShare: NULL_SHARE });
-  const host = await startHost({ threads, memoryLimitBytes: machineMemoryBytes() });
-  try {
-    const opening = performance.now();
-    const dag = graphOf(formulaSet(shape.formulas));
-    const { evaluation, lookbackRows } = await openDag(host, dag, panel, {
-      blockRows: 1,
-      keepsResults: true,
-    });
-    try {
-      await evaluation.run({ rowCount: 1, inputRow: 0, outputRow: 0 });
-      const readyMs = performance.now() - opening;
-      const digests = new FactorDigests(evaluation.plan);
-      digests.add(evaluation.buffers.results, 0, 1);
-      const warmUpRows = Math.max(lookbackRows + 1, WARM_UP_ROWS_MIN);
-      const calls = await runCalls(evaluation, digests, shape, warmUpRows, onProgress);
-      return { ...shape, ...cellOf(evaluation, digests, threads, calls), warmUpRows, readyMs };
-    } finally {
-      await evaluation.close();
-    }
-  } finally {
-    await host.pool.close();
-  }
+  await using host = await openHost({ threads });
+  const opening = performance.now();
+  const dag = graphOf(formulaSet(shape.formulas));
+  await using opened = await openDag(host, dag, panel, { blockRows: 1, keepsResults: true });
+  const { evaluation, lookbackRows } = opened;
+  await runRow(evaluation, panel, 0);
+  const readyMs = performance.now() - opening;
+  const digests = new FactorDigests(evaluation.plan);
+  digests.add(evaluation.buffers.results, 0, 1);
+  const warmUpRows = Math.max(lookbackRows + 1, WARM_UP_ROWS_MIN);
+  const calls = await runCalls(evaluation, panel, digests, shape, warmUpRows, onProgress);
+  return { ...shape, ...cellOf(evaluation, digests, threads, calls), warmUpRows, readyMs };
 }
 
 /** What is known of the measured calls. */
@@ -108,6 +98,7 @@ interface Calls {
 /** All calls but the first; each is predicted from those before it, as sessions do. */
 async function runCalls(
   evaluation: Evaluation,
+  panel: Panel,
   digests: FactorDigests,
   { calls, threads }: CellShape,
   warmUpRows: number,
@@ -119,9 +110,7 @@ async function runCalls(
   for (let row = 1; row < warmUpRows + calls; row++) {
     const before = Float64Array.from(totalNs);
     const predictedMs = latency.predictMs(null, row);
-    const started = performance.now();
-    await evaluation.run({ rowCount: 1, inputRow: row % PANEL_ROWS, outputRow: 0 });
-    const ms = performance.now() - started;
+    const ms = await runRow(evaluation, panel, row);
     digests.add(evaluation.buffers.results, row, 1);
     latency.note(null, row, ms);
     if (row >= warmUpRows) {
@@ -140,7 +129,8 @@ function cellOf(
   threads: number,
   { callMs, predictedMs, nodeNs }: Calls,
 ) {
-  const { plan, arenaBytes, stateBytes } = evaluation;
+  const { plan } = evaluation;
+  const { factors, arenaBytes, stateBytes, peakRssBytes: rssBytes } = sizesOf(evaluation);
   const wallMs = sum(callMs);
   const ms = msPerRow(wallMs, callMs.length, callMs);
   const ofKind = (kind: string) => {
@@ -149,7 +139,7 @@ function cellOf(
   };
   const busy = { input: ofKind("input"), lanes: ofKind("lanes"), rows: ofKind("rows") };
   return {
-    factors: plan.outputs.length,
+    factors,
     nodes: plan.nodes.length,
     ms,
     isInside: ms.p99 <= BUDGET_MS,
@@ -157,7 +147,7 @@ function cellOf(
     stageMs: { ...busy, rest: ms.mean - busy.input - busy.lanes - busy.rows },
     arenaBytes,
     stateBytes,
-    rssBytes: peakRssBytes(),
+    rssBytes,
     digest: digestOf(digests.byName()),
     callMs: roundedMs(callMs),
   };

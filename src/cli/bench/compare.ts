@@ -1,6 +1,7 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { FigureComparison } from "../../bench/budget/compare.ts";
 import { EXIT_CODES } from "../../errors.ts";
+import { numberWhere } from "../terminal/option_values.ts";
 import { print, printNote } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
 
@@ -46,8 +47,8 @@ function comparisonText(figures: readonly FigureComparison[]): string {
   return `${formatTable(header, rows)}\n\n${summary}`;
 }
 
-function parseThreshold(text: string): number {
-  const threshold = /^\d{1,6}(\.\d+)?$/.test(text) ? Number(text) : 0;
-  if (threshold < 1) throw new InvalidArgumentError("A ratio of 1 or more, such as 1.05.");
-  return threshold;
-}
+const parseThreshold = numberWhere(
+  /^\d{1,6}(\.\d+)?$/,
+  (ratio) => ratio >= 1,
+  "A ratio of 1 or more, such as 1.05.",
+);

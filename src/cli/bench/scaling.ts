@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import type { Scaling } from "../../bench/scaling/scaling.ts";
 import { threadsStarted } from "../../evaluation/threads_of_machine.ts";
 import { THREADS_MAX } from "../../limits.ts";
+import { countTo } from "../terminal/option_values.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
 
 interface ScalingFlags {
   readonly live?: true;
@@ -22,9 +22,9 @@ export function addScaling(bench: Command): void {
     .command("scaling")
     .description("alpha101 on 1, 2, 4 ... threads: how much faster, and where the rest of their time goes")
     .option("--live", "one row a call, instead of history in blocks")
-    .option("--lanes <count>", "instruments", parseCountTo(COUNT_MAX), 4096)
-    .option("--rows <count>", "rows of history (default: 512), or live calls (1000)", parseCountTo(COUNT_MAX))
-    .option("--threads <count>", "threads at most (default: one per core)", parseCountTo(THREADS_MAX))
+    .option("--lanes <count>", "instruments", countTo(), 4096)
+    .option("--rows <count>", "rows of history (default: 512), or live calls (1000)", countTo())
+    .option("--threads <count>", "threads at most (default: one per core)", countTo(THREADS_MAX))
     .option("--json", "print as JSON")
     .action(runScaling);
 }

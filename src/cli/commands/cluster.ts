@@ -19,10 +19,10 @@ import {
 } from "../eval/cluster_flags.ts";
 import { refuseFlag } from "../opening/option_flags.ts";
 import { type Interruption, interruptionSignal } from "../terminal/interruption.ts";
+import { countTo } from "../terminal/option_values.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print, printNote } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import { parseCountTo } from "../terminal/whole_number.ts";
 
 interface LocalFlags {
   readonly workers: number;
@@ -47,8 +47,8 @@ export function addCluster(program: Command): void {
   cluster
     .command("local")
     .description("a Dask scheduler and workers on this machine, to try it, until Ctrl-C")
-    .option("--workers <count>", "worker processes", parseCountTo(THREADS_MAX), 2)
-    .option("--threads <count>", "tasks that a worker runs at a time", parseCountTo(THREADS_MAX), 1)
+    .option("--workers <count>", "worker processes", countTo(THREADS_MAX), 2)
+    .option("--threads <count>", "tasks that a worker runs at a time", countTo(THREADS_MAX), 1)
     .option(
       "--memory-limit <size>",
       "memory of a worker with its executors (default: four fifths of the machine's, divided by the workers)",

@@ -2,8 +2,8 @@ import type { Program } from "../../compile.ts";
 import { counted } from "../../text/counted.ts";
 import { isBroken } from "../../verify/comparison.ts";
 import type { CheckResult, Verification } from "../../verify/verify.ts";
+import { formatMs, type StepTimes, tenths, timesText } from "../terminal/progress.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import { formatMs, type StepTimes, tenths, timesText } from "../trace/steps.ts";
 
 /** Factors that the table names for one check. */
 const NAMED_FACTORS_MAX = 3;

@@ -10,8 +10,7 @@ import { counted } from "../../text/counted.ts";
 import { addFlags, refuseFlag } from "../opening/option_flags.ts";
 import { type Opened, withProgram } from "../opening/with_program.ts";
 import { flagOf } from "../terminal/command_line.ts";
-import { parseSomeNames } from "../terminal/formula_file.ts";
-import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
+import { countTo, someNames } from "../terminal/option_values.ts";
 import { addConnectionFlags, type ConnectionFlags, parseResources, tlsFiles } from "./cluster_flags.ts";
 import { summariseCluster } from "./cluster_summary.ts";
 import type { EvalResult } from "./eval_summary.ts";
@@ -38,20 +37,18 @@ export function addClusterEval(cluster: Command): void {
     .option("--scheduler <url>", "of Dask, e.g. tcp://host:8786 (default: DASK_SCHEDULER_ADDRESS)");
   addConnectionFlags(command)
     .option("--scatter", "bring the bars to workers that do not see the file")
-    .option("--slab-rows <count>", "times of a task", parseCountTo(COUNT_MAX))
-    .option("--workers <names>", "only these workers or hosts, e.g. host1,host2", (text) =>
-      parseSomeNames(text, "worker"),
-    )
+    .option("--slab-rows <count>", "times of a task", countTo())
+    .option("--workers <names>", "only these workers or hosts, e.g. host1,host2", someNames("worker"))
     .option("--resources <name=number>", "what workers must have, e.g. BIG=1", parseResources)
     .option(
       "--task-timeout <seconds>",
       "a task that takes longer is started again (default: 50 times its estimate, at least 120)",
-      parseCountTo(COUNT_MAX),
+      countTo(),
     )
     .option(
       "--timeout <seconds>",
       "for the whole start, until workers are ready; then how long none may be there (default: 30)",
-      parseCountTo(COUNT_MAX),
+      countTo(),
     );
   addFlags(command, "factorloom cluster eval");
   addResultFlags(

@@ -4,11 +4,10 @@ import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import type { ValueData } from "../../pages/report/report_data.ts";
 import type { NullReport } from "../../reasons/null_report.ts";
 import { addFlags, refuseFlag } from "../opening/option_flags.ts";
-import { withProgram } from "../opening/with_program.ts";
+import { countNulls, type Opened, withProgram } from "../opening/with_program.ts";
 import type { EvalReport } from "../report/eval_report.ts";
 import type { Statistics } from "../statistics/factor_statistics.ts";
 import { histogramOf } from "../statistics/histogram.ts";
-import { countNulls } from "./count_nulls.ts";
 import { causesByFactor, type EvalResult } from "./eval_summary.ts";
 import { checkOutputs, isFolderName } from "./outputs.ts";
 import { type EvalRun, printResult, withTrace, writeBlocks } from "./result.ts";
@@ -68,8 +67,7 @@ export async function evaluateFile(file: string | undefined, flags: EvalFlags): 
   const formulas = await formulasOf(file, flags);
   await checkOutputs(formulas.input, flags);
   await withProgram("factorloom eval", formulas, flags, async (opened) => {
-    const report =
-      flags.report === undefined ? null : await openReport(opened.specs.call.keepInfinite, startMs);
+    const report = flags.report === undefined ? null : await openReport(opened, startMs);
     await withTrace("eval", opened, flags, report, startMs, async (run) => {
       const counts = await evaluate(run);
       const nulls = flags.causes || report ? await countNulls(opened) : null;
@@ -101,9 +99,9 @@ async function evaluate(run: EvalRun): Promise<EvalResult> {
   }
 }
 
-async function openReport(keepInfinite = false, startMs: number): Promise<EvalReport> {
+async function openReport({ specs }: Opened, startMs: number): Promise<EvalReport> {
   const { EvalReport } = await import("../report/eval_report.ts");
-  return new EvalReport(keepInfinite, startMs);
+  return new EvalReport(specs.call.keepInfinite === true, startMs);
 }
 
 /** Writes the page about the run. */
@@ -113,16 +111,12 @@ async function writeReport(
   result: EvalResult,
   nulls: NullReport,
 ): Promise<void> {
-  await report.write(flags.report!, {
-    program,
-    source,
-    bars,
-    rowCount: result.rowCount,
-    values: new Map([...(result.statistics ?? [])].map(([name, one]) => [name, one && reportValues(one)])),
-    infiniteCounts: result.nonFiniteCounts,
-    nulls,
-    steps: steps.spans,
-  });
+  const { rowCount, nonFiniteCounts: infiniteCounts } = result;
+  const values = new Map([...result.statistics!].map(([name, one]) => [name, one && reportValues(one)]));
+  const { time, symbols } = source;
+  const symbolCount = symbols.length;
+  const run = { program, time, symbolCount, bars, rowCount, values, infiniteCounts, nulls };
+  await report.write(flags.report!, run, steps.spans);
 }
 
 function reportValues({ sample, min, max, median, mean, sd }: Statistics): ValueData {

@@ -40,12 +40,9 @@ export async function withTrace(
   ]);
   const { from, to } = opened.specs.call;
   const choice = await rowChoice(opened.source, flags, { ...(from && { from }), ...(to && { to }) });
-  const sinks = [
-    ...(flags.trace === undefined ? [] : [await TraceFile.open(flags.trace)]),
-    ...(report ? [report.record] : []),
-  ];
+  const file = flags.trace === undefined ? null : await TraceFile.open(flags.trace);
   const name = `factorloom ${title} ${opened.program.file}`;
-  const trace = sinks.length > 0 ? new EvalTrace(sinks, name, startMs) : null;
+  const trace = file || report ? new EvalTrace(file, report?.record ?? null, name, startMs) : null;
   try {
     await work({ opened, flags, choice, trace, report });
   } catch (error) {

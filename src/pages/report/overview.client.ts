@@ -1,4 +1,4 @@
-import { type Child, count, facts, html, numeric, table } from "../shell/elements.client.ts";
+import { type Child, count, facts, html, numeric, quiet, table } from "../shell/elements.client.ts";
 import { factorLink } from "../shell/side.client.ts";
 import { type SortableRow, sortableTable } from "../shell/sortable.client.ts";
 import { coveragePicture, coverageSpark, histogramSpark, shareBar } from "./charts.client.ts";
@@ -12,11 +12,7 @@ export function overview(width: number): HTMLElement[] {
   const cellCount = rowCount * factors.length;
   return [
     html("h1", {}, data.file),
-    html(
-      "p",
-      { class: "quiet" },
-      `A run over ${bars}, dialect ${dialect}, ${data.date.slice(0, 19).replace("T", " ")} UTC.`,
-    ),
+    quiet(`A run over ${bars}, dialect ${dialect}, ${data.date.slice(0, 19).replace("T", " ")} UTC.`),
     facts([
       ["factors", whole(factors.length)],
       ["rows", whole(rowCount)],
@@ -25,9 +21,7 @@ export function overview(width: number): HTMLElement[] {
       ["coverage", shareText(cellCount - nullCount, cellCount)],
       ["evaluation", msText(steps.find(({ name }) => name === "evaluate")?.ms ?? 0)],
     ]),
-    html(
-      "p",
-      { class: "quiet" },
+    quiet(
       times.count > 0
         ? `From ${times.first} to ${times.last}. A row is one symbol at one time.`
         : "No row is in the result.",
@@ -65,20 +59,20 @@ export function coverageSection(
     const share = shares[point]!;
     return [time, whole(rows[point]!), share === null ? "" : shareText(share, 1)];
   });
-  const columns = [{ heading: "from" }, numeric("rows"), numeric("coverage")];
+  const columns = ["from", numeric("rows"), numeric("coverage")];
   return pictured(heading, text, coveragePicture(shares, times, width), table(heading, columns, lines));
 }
 
 function factorTable(): HTMLElement {
   const hasInfinities = data.factors.some(({ infiniteCount }) => infiniteCount > 0);
   const columns = [
-    { heading: "factor" },
+    "factor",
     numeric("coverage"),
-    { heading: "over time" },
-    { heading: "histogram" },
+    "over time",
+    "histogram",
     ...["min", "median", "max", "mean", "sd", "nulls"].map(numeric),
     ...(hasInfinities ? [numeric("infinities")] : []),
-    { heading: "most nulls by" },
+    "most nulls by",
   ];
   const rows = data.factors.map((factor, i) => factorRow(factor, i, hasInfinities));
   const text = `All ${count(data.factors.length, "factor")}: statistics are those of finite values`;
@@ -128,13 +122,7 @@ function causeSection(nullCount: number): HTMLElement[] {
     cause.factorCount,
     `${cause.meaning} ${cause.remedy}`,
   ]);
-  const columns = [
-    { heading: "first cause" },
-    { heading: "part" },
-    numeric("nulls"),
-    numeric("share"),
-    numeric("factors"),
-    { heading: "what it means, and what would give a value" },
-  ];
+  const counts = ["nulls", "share", "factors"].map(numeric);
+  const columns = ["first cause", "part", ...counts, "what it means, and what would give a value"];
   return [table("Nulls of all factors by first cause", columns, rows)];
 }

@@ -1,4 +1,4 @@
-import { bytesText, count, facts, html, numeric, table } from "../shell/elements.client.ts";
+import { bytesText, count, facts, html, numeric, quiet, table } from "../shell/elements.client.ts";
 import { factorLinks } from "../shell/side.client.ts";
 import { sortableTable } from "../shell/sortable.client.ts";
 import { shareBar, timelinePicture } from "./charts.client.ts";
@@ -22,9 +22,7 @@ export function timeView(width: number): HTMLElement[] {
   const peak = Math.max(0, ...timeline.residentBytes);
   return [
     html("h1", {}, "Time and memory"),
-    html(
-      "p",
-      { class: "quiet" },
+    quiet(
       `factorloom ${machine.version}, Node ${machine.node}, ${machine.cpu}, ${count(machine.cores, "core")}, ${bytesText(machine.memoryBytes)}.`,
     ),
     facts([
@@ -37,9 +35,7 @@ export function timeView(width: number): HTMLElement[] {
     stepTable(),
     timelineSection(width),
     html("h2", {}, "Nodes"),
-    html(
-      "p",
-      { class: "quiet" },
+    quiet(
       "A node is what threads get as one piece: tasks along time, or one task across instruments. Its time is that of all threads together; its memory does not grow with the rows.",
     ),
     nodeTable(),
@@ -48,7 +44,7 @@ export function timeView(width: number): HTMLElement[] {
   function stepTable(): HTMLElement {
     const total = steps.reduce((sum, { ms }) => sum + ms, 0);
     const rows = steps.map(({ name, ms }) => [name, shareBar(ms / total), msText(ms), shareText(ms, total)]);
-    const columns = [{ heading: "step" }, { heading: "part" }, numeric("time"), numeric("share")];
+    const columns = ["step", "part", numeric("time"), numeric("share")];
     return table("Steps in their order; counting nulls is for this page alone", columns, rows);
   }
 }
@@ -63,7 +59,7 @@ function timelineSection(width: number): HTMLElement {
   const rows = timeline.tracks.flatMap(({ name, works }) =>
     works.map(({ kind, ms }) => [name, WORKS[kind] ?? kind, msText(ms), shareText(ms, wallMs)]),
   );
-  const columns = [{ heading: "thread" }, { heading: "work" }, numeric("time"), numeric("of the time shown")];
+  const columns = ["thread", "work", numeric("time"), numeric("of the time shown")];
   const text = `Each column of the picture is ${msText(timeline.binMs)}, filled as far as the thread was busy. eval --trace has every part.`;
   const section = pictured(
     "What every thread did",
@@ -79,18 +75,9 @@ function nodeTable(): HTMLElement {
   const { nodes, factors } = data;
   const totalMs = nodes.reduce((sum, { ms }) => sum + ms, 0);
   const most = Math.max(...nodes.map(({ ms }) => ms), Number.MIN_VALUE);
-  const columns = [
-    { heading: "values it gives" },
-    { heading: "part" },
-    numeric("time"),
-    numeric("share"),
-    numeric("memory"),
-    { heading: "kind" },
-    numeric("tasks"),
-    numeric("parts run"),
-    numeric("factors"),
-    { heading: "needed by" },
-  ];
+  const counts = ["tasks", "parts run", "factors"].map(numeric);
+  const costs = ["time", "share", "memory"].map(numeric);
+  const columns = ["values it gives", "part", ...costs, "kind", ...counts, "needed by"];
   const rows = nodes.map((node) => {
     const { text, kind, taskCount, ms, partCount, bytes } = node;
     return {

@@ -1,4 +1,4 @@
-import { type Child, type Column, html } from "./elements.client.ts";
+import { type Child, type Column, headingOf, html, table } from "./elements.client.ts";
 
 /** A row of a sortable table: `keys` has what each column is sorted by, null for nothing. */
 export interface SortableRow {
@@ -21,10 +21,6 @@ export function sortableTable(
   rows: readonly SortableRow[],
   searchLabel: string,
 ): HTMLElement {
-  const kind = (i: number) => (columns[i]!.isNumber ? "number" : "");
-  const elements = rows.map(({ cells }) =>
-    html("tr", {}, ...cells.map((cell, i) => html("td", { class: kind(i) }, cell))),
-  );
   let sorted: { readonly column: number; readonly isDescending: boolean } | null = null;
   let isWhole = false;
   const search = html("input", {
@@ -34,16 +30,23 @@ export function sortableTable(
     input: fill,
   });
   const found = html("span", { class: "quiet", role: "status" });
-  const heads = columns.map(({ heading }, i) => {
-    const button = html("button", { type: "button", class: "sort", click: () => sortBy(i) }, heading);
-    return html("th", { scope: "col", class: kind(i) }, button);
-  });
-  const body = html("tbody");
+  const buttons = columns.map((column, i) =>
+    html("button", { type: "button", class: "sort", click: () => sortBy(i) }, headingOf(column)),
+  );
+  const whole = table(
+    caption,
+    columns,
+    rows.map(({ cells }) => cells),
+    buttons,
+  );
+  const heads = whole.querySelectorAll("th");
+  const body = whole.querySelector("tbody")!;
+  const elements = [...body.rows];
   const more = html("button", { type: "button", click: showAll });
 
   function sortBy(column: number): void {
     const isSame = sorted?.column === column;
-    sorted = { column, isDescending: isSame ? !sorted!.isDescending : columns[column]!.isNumber === true };
+    sorted = { column, isDescending: isSame ? !sorted!.isDescending : typeof columns[column] !== "string" };
     heads.forEach((head, i) => {
       if (i === column) head.setAttribute("aria-sort", sorted!.isDescending ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
@@ -70,15 +73,7 @@ export function sortableTable(
   }
 
   fill();
-  const table = html(
-    "table",
-    { class: "sortable" },
-    html("caption", {}, caption),
-    html("thead", {}, html("tr", {}, ...heads)),
-    body,
-  );
-  const scrolling = { class: "wide", tabindex: 0, role: "region", "aria-label": caption };
-  return html("div", {}, html("div", { class: "tools" }, search, found), html("div", scrolling, table), more);
+  return html("div", { class: "sortable" }, html("div", { class: "tools" }, search, found), whole, more);
 }
 
 function compared(a: number | string | null, b: number | string | null, isDescending: boolean): number {
