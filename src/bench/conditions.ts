@@ -6,8 +6,8 @@ import { CONDITION_COUNT, conditionalText, holding, PARAM_VALUES } from "./condi
 import { FactorDigests } from "./factor_digests.ts";
 import type { LiveOptions } from "./live.ts";
 import { openDag } from "./open_formulas.ts";
-import { type Measured, msPerRow, sizesOf, sum } from "./result.ts";
-import { runRow } from "./run_blocks.ts";
+import { type Measured, msPerRow, sum } from "./result.ts";
+import { runRow, sizesOf } from "./run_blocks.ts";
 
 /** Calls under one pair of conditions, before others come in. */
 const CALLS_PER_PAIR = 10;

@@ -2,8 +2,8 @@ import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
 import { digestRun } from "./digest_run.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
-import { type Measured, msPerRow, roundedMs, sizesOf, sum } from "./result.ts";
-import { runRow } from "./run_blocks.ts";
+import { type Measured, msPerRow, roundedMs, sum } from "./result.ts";
+import { runRow, sizesOf } from "./run_blocks.ts";
 
 export interface LiveOptions {
   /** Calls that are measured. */

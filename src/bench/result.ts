@@ -1,6 +1,5 @@
 import { createHash } from "node:crypto";
 import { availableParallelism, cpus } from "node:os";
-import type { Evaluation } from "../evaluation/evaluation.ts";
 
 /** What a workload has measured. Times are wall times in ms. */
 export interface Measured {
@@ -76,19 +75,6 @@ export function machine(): Machine {
 /** Largest resident size of the process so far. */
 export function peakRssBytes(): number {
   return process.resourceUsage().maxRSS * 1024;
-}
-
-/** What is known of an evaluation before its times are. */
-export function sizesOf({ plan, kernelMs, arenaBytes, stateBytes }: Evaluation) {
-  const factors = plan.outputs.length;
-  return {
-    blockRows: plan.blockRows,
-    factors,
-    kernelMs,
-    arenaBytes,
-    stateBytes,
-    peakRssBytes: peakRssBytes(),
-  };
 }
 
 /** One digest of all. */

@@ -2,6 +2,20 @@ import { suppressUnhandled } from "../evaluation/awaiting.ts";
 import type { BlockRows, Evaluation } from "../evaluation/evaluation.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Panel } from "../panel.ts";
+import { peakRssBytes } from "./result.ts";
+
+/** What is known of an evaluation before its times are. */
+export function sizesOf({ plan, kernelMs, arenaBytes, stateBytes }: Evaluation) {
+  const factors = plan.outputs.length;
+  return {
+    blockRows: plan.blockRows,
+    factors,
+    kernelMs,
+    arenaBytes,
+    stateBytes,
+    peakRssBytes: peakRssBytes(),
+  };
+}
 
 export interface RunBlocksOptions {
   /** Rows to run; after the panel's last one its first one follows again. Default: those of the panel. */

@@ -8,7 +8,7 @@ import { THREADS_MAX } from "../../limits.ts";
 import { countTo, someNames } from "../terminal/option_values.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { tableOf } from "../terminal/text_table.ts";
 
 const LANES_DEFAULT = [512, 1024, 2048, 4096, 5000];
 const LANES_MAX = 100_000;
@@ -72,12 +72,7 @@ async function runBudget(
     print(JSON.stringify(result));
     return;
   }
-  const rows = result.cells.map((cell) => FIGURES.map(([, value]) => value(cell)));
-  const table = formatTable(
-    FIGURES.map(([heading]) => heading),
-    rows,
-  );
-  print(`${table}\n\n${path}.json, ${path}.html`);
+  print(`${tableOf(result.cells, FIGURES)}\n\n${path}.json, ${path}.html`);
 }
 
 function parseCountsTo(countMax: number): (text: string) => number[] {

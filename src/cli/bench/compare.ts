@@ -3,7 +3,7 @@ import type { FigureComparison } from "../../bench/budget/compare.ts";
 import { EXIT_CODES } from "../../errors.ts";
 import { numberWhere } from "../terminal/option_values.ts";
 import { print, printNote } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { tableOf } from "../terminal/text_table.ts";
 
 interface CompareFlags {
   readonly threshold: number;
@@ -34,17 +34,17 @@ async function runCompare(a: string, b: string, { threshold, json }: CompareFlag
 }
 
 function comparisonText(figures: readonly FigureComparison[]): string {
-  const header = ["workload", "figure", "B by A", "99 % interval", ""];
-  const rows = figures.map(({ workload, figure, ratio, interval, verdict }) => [
-    workload,
-    figure,
-    ratio.toFixed(3),
-    interval ? `${interval[0].toFixed(3)} .. ${interval[1].toFixed(3)}` : "give 3 runs or more",
-    verdict,
-  ]);
+  const table = tableOf(figures, {
+    workload: ({ workload }) => workload,
+    figure: ({ figure }) => figure,
+    "B by A": ({ ratio }) => ratio.toFixed(3),
+    "99 % interval": ({ interval }) =>
+      interval?.map((end) => end.toFixed(3)).join(" .. ") ?? "give 3 runs or more",
+    "": ({ verdict }) => verdict,
+  });
   const counts = Map.groupBy(figures, ({ verdict }) => verdict);
   const summary = [...counts].map(([verdict, all]) => `${all.length} ${verdict}`).join(", ");
-  return `${formatTable(header, rows)}\n\n${summary}`;
+  return `${table}\n\n${summary}`;
 }
 
 const parseThreshold = numberWhere(

@@ -1,7 +1,7 @@
 /** What becomes of the blocks of an evaluation, here or on a cluster: files, rows on the terminal, statistics. */
-import type { FactorBatches, FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
+import type { FactorBlock, OutputColumns } from "../../data/factors/factor_batches.ts";
 import { formatTime } from "../../data/time/time_text.ts";
-import type { FactorWriter } from "../../data/write/factor_writer.ts";
+import type { FactorWriter, TableOutput } from "../../data/write/factor_writer.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import type { Opened } from "../opening/with_program.ts";
@@ -104,7 +104,8 @@ async function openWriter(
 ): Promise<FactorWriter> {
   if (out === undefined) {
     const { FactorBatches } = await import("../../data/factors/factor_batches.ts");
-    return countingWriter(new FactorBatches(columns, { keepInfinite }));
+    const { BatchWriter } = await import("../../data/write/factor_writer.ts");
+    return new BatchWriter(NOWHERE, new FactorBatches(columns, { keepInfinite }));
   }
   if (out === STANDARD) {
     const { openStreamWriter } = await import("../../data/write/stream_writer.ts");
@@ -114,24 +115,14 @@ async function openWriter(
   return await openFactorWriter(out, columns, { keepInfinite });
 }
 
-/** A writer that only counts. */
-function countingWriter(batches: FactorBatches): FactorWriter {
-  return {
-    append: async (block) => {
-      for await (const batch of batches.append(block)) batches.reuse(batch);
-    },
-    commit: async () => {
-      for await (const batch of batches.finish()) batches.reuse(batch);
-    },
-    abort: async () => {},
-    get nullCounts() {
-      return batches.nullCounts;
-    },
-    get nonFiniteCounts() {
-      return batches.nonFiniteCounts;
-    },
-  };
-}
+/** For batches that are only counted. */
+const NOWHERE: TableOutput = {
+  write: async (batches, onWritten) => {
+    for await (const batch of batches) onWritten?.(batch);
+  },
+  commit: async () => {},
+  abort: async () => {},
+};
 
 /** Prints rows of the result, a line per factor, the counts, and what may come next. */
 export async function printResult({ opened, flags }: EvalRun, result: EvalResult): Promise<void> {

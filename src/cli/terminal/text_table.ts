@@ -31,6 +31,15 @@ export function formatTable(
     .join("\n");
 }
 
+/** The same with a row for each item; columns say by their headings what they have of it. */
+export function tableOf<Item>(
+  items: readonly Item[],
+  columns: Readonly<Record<string, (item: Item) => Cell>>,
+): string {
+  const rows = items.map((item) => Object.values(columns).map((cellOf) => cellOf(item)));
+  return formatTable(Object.keys(columns), rows);
+}
+
 /** How a table is made as narrow as a line; columns are given by their index. */
 export interface Fit {
   readonly width: number;
