@@ -10,12 +10,14 @@ const BOTTOM = 26;
 function areaPath(shares: readonly (number | null)[], width: number, height: number): string {
   const step = width / Math.max(1, shares.length);
   const bars = shares.map((share, i) => {
-    if (share === null || share === 0) return "";
-    const high = share * height;
-    return `M${figure(i * step)} ${height}v${figure(-high)}h${figure(step)}v${figure(high)}z`;
+    return share === null ? "" : barPath(i * step, height, step, share * height);
   });
   return bars.join("");
 }
+
+/** A bar upwards from a corner at the left; nothing without height. */
+const barPath = (x: number, bottom: number, width: number, high: number): string =>
+  high <= 0 ? "" : `M${figure(x)} ${figure(bottom)}v${figure(-high)}h${figure(width)}v${figure(high)}z`;
 
 const figure = (value: number): string => String(Math.round(value * 100) / 100);
 
@@ -124,8 +126,7 @@ export function timelinePicture({ tracks, binMs, residentBytes }: TimelineData, 
         const high = (Math.min(100 - filled[bin]!, percent) / 100) * TRACK_HEIGHT;
         const bottom = top + TRACK_HEIGHT - (filled[bin]! / 100) * TRACK_HEIGHT;
         filled[bin]! += Math.min(100 - filled[bin]!, percent);
-        const x = figure(TRACK_LEFT + bin * step);
-        return high <= 0 ? "" : `M${x} ${figure(bottom)}v${figure(-high)}h${figure(step)}v${figure(high)}z`;
+        return barPath(TRACK_LEFT + bin * step, bottom, step, high);
       });
       return svg("path", { class: `work ${kind}`, d: bars.join("") });
     });

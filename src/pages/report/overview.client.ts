@@ -1,6 +1,6 @@
-import { type Child, count, facts, html, numeric, quiet, table } from "../shell/elements.client.ts";
+import { count, facts, html, numeric, quiet, table } from "../shell/elements.client.ts";
 import { factorLink } from "../shell/side.client.ts";
-import { type SortableRow, sortableTable } from "../shell/sortable.client.ts";
+import { type SortableColumn, sortableTable } from "../shell/sortable.client.ts";
 import { coveragePicture, coverageSpark, histogramSpark, shareBar } from "./charts.client.ts";
 import type { FactorData } from "./report_data.ts";
 import { coverageOf, data, msText, pictured, shareText, valueText, whole } from "./words.client.ts";
@@ -64,48 +64,40 @@ export function coverageSection(
 }
 
 function factorTable(): HTMLElement {
-  const hasInfinities = data.factors.some(({ infiniteCount }) => infiniteCount > 0);
-  const columns = [
-    "factor",
-    numeric("coverage"),
-    "over time",
-    "histogram",
-    ...["min", "median", "max", "mean", "sd", "nulls"].map(numeric),
-    ...(hasInfinities ? [numeric("infinities")] : []),
-    "most nulls by",
+  const statistics = (["min", "median", "max", "mean", "sd"] as const).map(
+    (name): SortableColumn<FactorData> => [
+      numeric(name),
+      ({ values }) => valueText(values?.[name]),
+      ({ values }) => values?.[name] ?? null,
+    ],
+  );
+  const infinities: SortableColumn<FactorData> = [
+    numeric("infinities"),
+    ({ infiniteCount }) => whole(infiniteCount),
+    ({ infiniteCount }) => infiniteCount,
   ];
-  const rows = data.factors.map((factor, i) => factorRow(factor, i, hasInfinities));
+  const hasInfinities = data.factors.some(({ infiniteCount }) => infiniteCount > 0);
+  const columns: SortableColumn<FactorData>[] = [
+    ["factor", (_, i) => factorLink(data.factors, i), ({ name }) => name],
+    [numeric("coverage"), coverageOf, ({ nullCount }) => -nullCount],
+    ["over time", ({ present }) => coverageSpark(sharesOf(present)), ({ nullCount }) => -nullCount],
+    ["histogram", ({ values }) => (values ? histogramSpark(values) : ""), ({ values }) => values?.sd ?? null],
+    ...statistics,
+    [numeric("nulls"), ({ nullCount }) => whole(nullCount), ({ nullCount }) => nullCount],
+    ...(hasInfinities ? [infinities] : []),
+    [
+      "most nulls by",
+      (factor) => `${causeOf(factor)} ${shareText(factor.causes[0]?.[1] ?? 0, factor.nullCount)}`.trim(),
+      (factor) => causeOf(factor) || null,
+    ],
+  ];
   const text = `All ${count(data.factors.length, "factor")}: statistics are those of finite values`;
-  return sortableTable(text, columns, rows, "Search factors, formulas, causes");
+  const searchedOf = (factor: FactorData) => `${factor.name} ${factor.formula} ${causeOf(factor)}`;
+  return sortableTable(text, columns, data.factors, searchedOf, "Search factors, formulas, causes");
 }
 
-function factorRow(factor: FactorData, index: number, hasInfinities: boolean): SortableRow {
-  const { name, nullCount, infiniteCount, values, causes, present, formula } = factor;
-  const [first] = causes;
-  const cause = first === undefined ? "" : data.causes[first[0]]!.title;
-  const numbers = [values?.min, values?.median, values?.max, values?.mean, values?.sd];
-  const cells: Child[] = [
-    factorLink(data.factors, index),
-    coverageOf(factor),
-    coverageSpark(sharesOf(present)),
-    values === null ? "" : histogramSpark(values),
-    ...numbers.map(valueText),
-    whole(nullCount),
-    ...(hasInfinities ? [whole(infiniteCount)] : []),
-    first === undefined ? "" : `${cause} ${shareText(first[1], nullCount)}`,
-  ];
-  const keys = [
-    name,
-    -nullCount,
-    -nullCount,
-    values?.sd ?? null,
-    ...numbers.map((value) => value ?? null),
-    nullCount,
-    ...(hasInfinities ? [infiniteCount] : []),
-    cause === "" ? null : cause,
-  ];
-  return { cells, keys, searched: `${name} ${formula} ${cause}` };
-}
+/** The cause of most nulls. */
+const causeOf = ({ causes: [first] }: FactorData): string => (first ? data.causes[first[0]]!.title : "");
 
 function causeSection(nullCount: number): HTMLElement[] {
   if (nullCount === 0) return [html("p", {}, "No value is null.")];

@@ -1,7 +1,8 @@
 import { bytesText, count, facts, html, numeric, quiet, table } from "../shell/elements.client.ts";
 import { factorLinks } from "../shell/side.client.ts";
-import { sortableTable } from "../shell/sortable.client.ts";
+import { type SortableColumn, sortableTable } from "../shell/sortable.client.ts";
 import { shareBar, timelinePicture } from "./charts.client.ts";
+import type { NodeData } from "./report_data.ts";
 import { data, msText, pictured, shareText, whole } from "./words.client.ts";
 
 /** What kinds of work mean, in the order of the legend. */
@@ -75,32 +76,21 @@ function nodeTable(): HTMLElement {
   const { nodes, factors } = data;
   const totalMs = nodes.reduce((sum, { ms }) => sum + ms, 0);
   const most = Math.max(...nodes.map(({ ms }) => ms), Number.MIN_VALUE);
-  const counts = ["tasks", "parts run", "factors"].map(numeric);
-  const costs = ["time", "share", "memory"].map(numeric);
-  const columns = ["values it gives", "part", ...costs, "kind", ...counts, "needed by"];
-  const rows = nodes.map((node) => {
-    const { text, kind, taskCount, ms, partCount, bytes } = node;
-    return {
-      cells: [
-        html("code", {}, text),
-        shareBar(ms / most, kind),
-        msText(ms),
-        shareText(ms, totalMs),
-        bytesText(bytes),
-        WORKS[kind] ?? kind,
-        whole(taskCount),
-        whole(partCount),
-        whole(node.factors.length),
-        factorLinks(factors, node.factors, 3),
-      ],
-      keys: [text, -ms, ms, ms, bytes, kind, taskCount, partCount, node.factors.length, null],
-      searched: `${text} ${WORKS[kind] ?? kind} ${node.factors.map((factor) => factors[factor]!.name).join(" ")}`,
-    };
-  });
-  return sortableTable(
-    `All ${count(nodes.length, "node")}, the one that took most first`,
-    columns,
-    rows,
-    "Search nodes, factors",
-  );
+  const kindOf = ({ kind }: NodeData) => WORKS[kind] ?? kind;
+  const columns: SortableColumn<NodeData>[] = [
+    ["values it gives", ({ text }) => html("code", {}, text), ({ text }) => text],
+    ["part", ({ ms, kind }) => shareBar(ms / most, kind), ({ ms }) => -ms],
+    [numeric("time"), ({ ms }) => msText(ms), ({ ms }) => ms],
+    [numeric("share"), ({ ms }) => shareText(ms, totalMs), ({ ms }) => ms],
+    [numeric("memory"), ({ bytes }) => bytesText(bytes), ({ bytes }) => bytes],
+    ["kind", kindOf, ({ kind }) => kind],
+    [numeric("tasks"), ({ taskCount }) => whole(taskCount), ({ taskCount }) => taskCount],
+    [numeric("parts run"), ({ partCount }) => whole(partCount), ({ partCount }) => partCount],
+    [numeric("factors"), (node) => whole(node.factors.length), (node) => node.factors.length],
+    ["needed by", (node) => factorLinks(factors, node.factors, 3), () => null],
+  ];
+  const searchedOf = (node: NodeData) =>
+    `${node.text} ${kindOf(node)} ${node.factors.map((factor) => factors[factor]!.name).join(" ")}`;
+  const text = `All ${count(nodes.length, "node")}, the one that took most first`;
+  return sortableTable(text, columns, nodes, searchedOf, "Search nodes, factors");
 }

@@ -1,12 +1,11 @@
 import { type Child, type Column, headingOf, html, table } from "./elements.client.ts";
 
-/** A row of a sortable table: `keys` has what each column is sorted by, null for nothing. */
-export interface SortableRow {
-  readonly cells: readonly Child[];
-  readonly keys: readonly (number | string | null)[];
-  /** What the search of the table looks at. */
-  readonly searched: string;
-}
+/** A column of a sortable table: what it shows of an item, and what it is sorted by, null for nothing. */
+export type SortableColumn<Item> = readonly [
+  column: Column,
+  cellOf: (item: Item, index: number) => Child,
+  keyOf: (item: Item) => number | string | null,
+];
 
 /** Rows that are shown at first; sorting and searching see all. */
 const ROWS_MAX = 150;
@@ -14,13 +13,17 @@ const ROWS_MAX = 150;
 /**
  * A table with a search above it and a button in each heading: numbers are sorted from the largest, texts from the first, a
  * second press turns that around. Rows without a key come last.
+ *
+ * @param searchedOf what the search looks at
  */
-export function sortableTable(
+export function sortableTable<Item>(
   caption: string,
-  columns: readonly Column[],
-  rows: readonly SortableRow[],
+  columns: readonly SortableColumn<Item>[],
+  items: readonly Item[],
+  searchedOf: (item: Item) => string,
   searchLabel: string,
 ): HTMLElement {
+  const kinds = columns.map(([column]) => column);
   let sorted: { readonly column: number; readonly isDescending: boolean } | null = null;
   let isWhole = false;
   const search = html("input", {
@@ -30,13 +33,13 @@ export function sortableTable(
     input: fill,
   });
   const found = html("span", { class: "quiet", role: "status" });
-  const buttons = columns.map((column, i) =>
+  const buttons = kinds.map((column, i) =>
     html("button", { type: "button", class: "sort", click: () => sortBy(i) }, headingOf(column)),
   );
   const whole = table(
     caption,
-    columns,
-    rows.map(({ cells }) => cells),
+    kinds,
+    items.map((item, i) => columns.map(([, cellOf]) => cellOf(item, i))),
     buttons,
   );
   const heads = whole.querySelectorAll("th");
@@ -46,7 +49,7 @@ export function sortableTable(
 
   function sortBy(column: number): void {
     const isSame = sorted?.column === column;
-    sorted = { column, isDescending: isSame ? !sorted!.isDescending : typeof columns[column] !== "string" };
+    sorted = { column, isDescending: isSame ? !sorted!.isDescending : typeof kinds[column] !== "string" };
     heads.forEach((head, i) => {
       if (i === column) head.setAttribute("aria-sort", sorted!.isDescending ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
@@ -61,10 +64,11 @@ export function sortableTable(
 
   function fill(): void {
     const wanted = search.value.trim().toLowerCase();
-    const shown = [...rows.keys()].filter((row) => rows[row]!.searched.toLowerCase().includes(wanted));
+    const shown = [...items.keys()].filter((row) => searchedOf(items[row]!).toLowerCase().includes(wanted));
     if (sorted !== null) {
       const { column, isDescending } = sorted;
-      shown.sort((a, b) => compared(rows[a]!.keys[column]!, rows[b]!.keys[column]!, isDescending));
+      const [, , keyOf] = columns[column]!;
+      shown.sort((a, b) => compared(keyOf(items[a]!), keyOf(items[b]!), isDescending));
     }
     body.replaceChildren(...shown.slice(0, isWhole ? shown.length : ROWS_MAX).map((row) => elements[row]!));
     more.textContent = `Show all ${shown.length.toLocaleString("en")} rows`;
