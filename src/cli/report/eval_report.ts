@@ -10,7 +10,7 @@ import { nodeCosts } from "../../pages/report/node_costs.ts";
 import { type GatheredRun, reportData } from "../../pages/report/report_model.ts";
 import { reportPage } from "../../pages/report/report_page.ts";
 import type { StepSpan } from "../terminal/progress.ts";
-import { RunRecord } from "./run_record.ts";
+import { RunRecord } from "../trace/run_record.ts";
 
 /** A run after its results are written, but for what the report has gathered. */
 type FinishedRun = Omit<

@@ -2,9 +2,9 @@ import type { ClusterReport } from "../../cluster/bridge/bridge.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { Engine } from "../../engine.ts";
 import { type TraceSink, traceNowMs } from "../../execution/trace/trace_events.ts";
-import type { RunRecord } from "../report/run_record.ts";
 import type { StepSpan } from "../terminal/progress.ts";
 import { type ChromeEvent, ChromeTrace, TRACKS } from "./chrome_trace.ts";
+import type { RunRecord } from "./run_record.ts";
 import type { TraceFile } from "./trace_file.ts";
 
 /** Time between two samples of the memory in use. */

@@ -2,7 +2,7 @@ import { FoldedSums } from "../../pages/report/folded_sums.ts";
 import type { NodeWork } from "../../pages/report/node_costs.ts";
 import type { TimelineData, TrackData } from "../../pages/report/report_data.ts";
 import type { StepSpan } from "../terminal/progress.ts";
-import { type ChromeEvent, TRACKS } from "../trace/chrome_trace.ts";
+import { type ChromeEvent, TRACKS } from "./chrome_trace.ts";
 
 /** As many bins as a picture shows at most; the first ones are as long as the shortest runs need. */
 const BINS_MAX = 400;

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { RunRecord } from "../../../src/cli/report/run_record.ts";
 import { type ChromeEvent, TRACKS } from "../../../src/cli/trace/chrome_trace.ts";
+import { RunRecord } from "../../../src/cli/trace/run_record.ts";
 
 const track = (tid: number, name: string): ChromeEvent => {
   return { name: "thread_name", ph: "M", pid: 1, tid, args: { name } };
