@@ -1,8 +1,8 @@
 /** `npm run bench -- NAME`: all that `factorloom bench` measures, and what only a checkout can. */
 import { Command } from "commander";
 import { addBench } from "../src/cli/bench/bench.ts";
+import { countTo } from "../src/cli/terminal/option_values.ts";
 import { prepare, runProgram } from "../src/cli/terminal/run_program.ts";
-import { COUNT_MAX, parseCountTo } from "../src/cli/terminal/whole_number.ts";
 import { packageVersion } from "../src/cluster/protocol/package_version.ts";
 import { addClusterBench } from "./commands/cluster.ts";
 import { addDay } from "./commands/day.ts";
@@ -25,5 +25,5 @@ const ADDED = [
   addOutput,
   addClusterBench,
 ];
-for (const add of ADDED) add(bench, parseCountTo(COUNT_MAX));
+for (const add of ADDED) add(bench, countTo());
 await runProgram(program, [bench.name(), ...process.argv.slice(2)]);

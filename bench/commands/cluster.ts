@@ -1,8 +1,7 @@
 import type { Command } from "commander";
-import { withProgress } from "../../src/cli/terminal/progress.ts";
+import { formatMs, withProgress } from "../../src/cli/terminal/progress.ts";
 import { print } from "../../src/cli/terminal/terminal.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";
-import { formatMs } from "../../src/cli/trace/steps.ts";
 import { formatBytes } from "../../src/evaluation/memory/memory_need.ts";
 import { counted } from "../../src/text/counted.ts";
 import type { AgainstLocalResult } from "../cluster/against_local.ts";

@@ -1,5 +1,5 @@
 import type { Command } from "commander";
-import { parseNames } from "../../src/cli/terminal/formula_file.ts";
+import { parseNames } from "../../src/cli/terminal/option_values.ts";
 import { withProgress } from "../../src/cli/terminal/progress.ts";
 import { print } from "../../src/cli/terminal/terminal.ts";
 import { formatTable } from "../../src/cli/terminal/text_table.ts";

@@ -1,4 +1,4 @@
-import { mergedDag } from "../../src/bench/merged_dag.ts";
+import { publishedDag } from "../../src/bench/open_formulas.ts";
 import type { Dag } from "../../src/dag/dag.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../src/execution/shared/block_slots.ts";
 import { formPlan } from "../../src/plan/form.ts";
@@ -24,7 +24,7 @@ export interface RealPlanShape {
 
 /** The nodes of the plan that the engine forms of such a graph, with the plan's own estimates. */
 export function realPlan(graph: string, { lanes, blockRows, executors }: RealPlanShape): SimulatedNode[] {
-  const dag = dags.get(graph) ?? mergedDag(REAL_GRAPHS[graph]!);
+  const dag = dags.get(graph) ?? publishedDag(REAL_GRAPHS[graph]!);
   dags.set(graph, dag);
   // Blocks of one row are those of sessions.
   const undoBlocks = blockRows === 1 ? OVERLAPPING_BLOCKS_MAX : 0;

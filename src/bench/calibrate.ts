@@ -5,15 +5,14 @@ import { PASS_NAMES } from "../dag/passes/order.ts";
 import type { EngineHost, Evaluation } from "../evaluation/evaluation.ts";
 import { BLOCK_ROWS_BEST } from "../evaluation/fit_plan.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
-import { startHost } from "../evaluation/start_host.ts";
 import { type Calibration, machineName } from "../evaluation/stored_costs.ts";
-import { machineMemoryBytes } from "../limits.ts";
 import { isSeriesLike, type KernelOperator, kernelOperators, type Settings } from "../operator/definition.ts";
 import type { Panel } from "../panel.ts";
 import { DEFAULT_COSTS, type OperatorCost } from "../plan/cost_model.ts";
 import { COLUMN_COST_NS } from "../plan/task_cost.ts";
-import { openDag, openFormulas } from "./open_formulas.ts";
+import { openDag, openFormulas, openHost } from "./open_formulas.ts";
 import { median, sum } from "./result.ts";
+import { runRow } from "./run_blocks.ts";
 import { syntheticPanel } from "./synthetic_panel.ts";
 
 export interface CalibrateOptions {
@@ -71,20 +70,15 @@ export async function calibrate(options: CalibrateOptions = {}): Promise<Calibra
     .filter(({ lower }) => lower)
     .flatMap(probesOf);
   const panel = panelOf(lanes, WARM_UP_ROWS + BLOCKS * blockRows);
-  const memoryLimitBytes = machineMemoryBytes();
-  const host = await startHost({ threads: 1, memoryLimitBytes, costs: DEFAULT_COSTS, engineDigest: "" });
+  await using host = await openHost({ threads: 1, costs: DEFAULT_COSTS, engineDigest: "" });
   const best = new Map<string, Map<number, number>>();
-  try {
-    for (const [index, probe] of probes.entries()) {
-      const nsPerCell = Math.max(NS_PER_CELL_MIN, await measure(host, panel, blockRows, probe));
-      const points = best.get(probe.operator.name) ?? new Map<number, number>();
-      best.set(probe.operator.name, points);
-      // Of several settings the cheapest: with some the code has to leave many cells to the reference, few are used so.
-      points.set(probe.windowRows, Math.min(nsPerCell, points.get(probe.windowRows) ?? nsPerCell));
-      onProgress(index + 1, probes.length);
-    }
-  } finally {
-    await host.pool.close();
+  for (const [index, probe] of probes.entries()) {
+    const nsPerCell = Math.max(NS_PER_CELL_MIN, await measure(host, panel, blockRows, probe));
+    const points = best.get(probe.operator.name) ?? new Map<number, number>();
+    best.set(probe.operator.name, points);
+    // Of several settings the cheapest: with some the code has to leave many cells to the reference, few are used so.
+    points.set(probe.windowRows, Math.min(nsPerCell, points.get(probe.windowRows) ?? nsPerCell));
+    onProgress(index + 1, probes.length);
   }
   const handOutNs = Number((await measureHandOut()).toPrecision(2));
   const operators = Object.fromEntries([...best].map(([name, points]) => [name, costOf(points)]));
@@ -103,24 +97,18 @@ const HAND_OUT = { nodes: 200, lanes: 8, warmUpCalls: 200, calls: 400 } as const
 
 /** ns that the scheduler's thread takes for a part, with as many executors as an engine has. */
 async function measureHandOut(): Promise<number> {
-  const host = await startHost({ costs: DEFAULT_COSTS, notesTimes: true });
-  try {
-    const panel = syntheticPanel({ lanes: HAND_OUT.lanes, rows: 1, nullShare: 0 });
-    const text = Array.from({ length: HAND_OUT.nodes }, (_, id) => `f${id} = rank(close + ${id})`).join("\n");
-    const formulas = { name: "hand-out", text };
-    const { evaluation } = await openFormulas(host, formulas, panel, { blockRows: 1, keepsResults: false });
-    const run = async (calls: number) => {
-      for (let call = 0; call < calls; call++)
-        await evaluation.run({ rowCount: 1, inputRow: 0, outputRow: 0 });
-      return host.pool.times!;
-    };
-    const before = await run(HAND_OUT.warmUpCalls);
-    const after = await run(HAND_OUT.calls);
-    await evaluation.close();
-    return (1e6 * (after.handling - before.handling)) / (after.parts - before.parts);
-  } finally {
-    await host.pool.close();
-  }
+  await using host = await openHost({ costs: DEFAULT_COSTS, notesTimes: true });
+  const panel = syntheticPanel({ lanes: HAND_OUT.lanes, rows: 1, nullShare: 0 });
+  const text = Array.from({ length: HAND_OUT.nodes }, (_, id) => `f${id} = rank(close + ${id})`).join("\n");
+  const formulas = { name: "hand-out", text };
+  await using opened = await openFormulas(host, formulas, panel, { blockRows: 1, keepsResults: false });
+  const run = async (calls: number) => {
+    for (let call = 0; call < calls; call++) await runRow(opened.evaluation, panel, 0);
+    return host.pool.times!;
+  };
+  const before = await run(HAND_OUT.warmUpCalls);
+  const after = await run(HAND_OUT.calls);
+  return (1e6 * (after.handling - before.handling)) / (after.parts - before.parts);
 }
 
 function costOf(points: ReadonlyMap<number, number>): OperatorCost {
@@ -191,21 +179,18 @@ async function measureChain(
 ): Promise<number> {
   const { rowCount, laneCount } = panel;
   const options = { blockRows, keepsResults: false };
-  const { evaluation } = await openDag(host, chainOf(probe, length), panel, options);
-  try {
-    const perCell: number[] = [];
-    let started = performance.now();
-    for (let row = 0; row < rowCount; row += blockRows) {
-      const before = nodesNs(evaluation);
-      await evaluation.run({ rowCount: blockRows, inputRow: row, outputRow: 0 });
-      if (row < WARM_UP_ROWS) started = performance.now();
-      else perCell.push((nodesNs(evaluation) - before) / (blockRows * laneCount));
-      if (performance.now() - started > PROBE_MS_MAX) break;
-    }
-    return median(perCell);
-  } finally {
-    await evaluation.close();
+  await using opened = await openDag(host, chainOf(probe, length), panel, options);
+  const { evaluation } = opened;
+  const perCell: number[] = [];
+  let started = performance.now();
+  for (let row = 0; row < rowCount; row += blockRows) {
+    const before = nodesNs(evaluation);
+    await evaluation.run({ rowCount: blockRows, inputRow: row, outputRow: 0 });
+    if (row < WARM_UP_ROWS) started = performance.now();
+    else perCell.push((nodesNs(evaluation) - before) / (blockRows * laneCount));
+    if (performance.now() - started > PROBE_MS_MAX) break;
   }
+  return median(perCell);
 }
 
 function nodesNs({ plan, openPlan }: Evaluation): number {

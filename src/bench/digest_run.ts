@@ -18,22 +18,18 @@ export async function digestRun(
   { blockRows, rows }: DigestedRows,
   onRows: (done: number) => void,
 ): Promise<Record<string, string>> {
-  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, keepsResults: true });
-  try {
-    const { plan, buffers } = evaluation;
-    const digests = new FactorDigests(plan);
-    let done = 0;
-    await runBlocks(evaluation, panel, {
-      rows,
-      overlap: 1,
-      onBlock: ({ rowCount }) => {
-        digests.add(buffers.results, done, rowCount);
-        done += rowCount;
-        onRows(done);
-      },
-    });
-    return digests.byName();
-  } finally {
-    await evaluation.close();
-  }
+  await using opened = await openFormulas(host, formulas, panel, { blockRows, keepsResults: true });
+  const { plan, buffers } = opened.evaluation;
+  const digests = new FactorDigests(plan);
+  let done = 0;
+  await runBlocks(opened.evaluation, panel, {
+    rows,
+    overlap: 1,
+    onBlock: ({ rowCount }) => {
+      digests.add(buffers.results, done, rowCount);
+      done += rowCount;
+      onRows(done);
+    },
+  });
+  return digests.byName();
 }

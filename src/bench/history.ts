@@ -2,8 +2,8 @@ import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
 import { digestRun } from "./digest_run.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
-import { type Measured, msPerRow, peakRssBytes, roundedMs, sum } from "./result.ts";
-import { runBlocks } from "./run_blocks.ts";
+import { type Measured, msPerRow, roundedMs, sum } from "./result.ts";
+import { runBlocks, sizesOf } from "./run_blocks.ts";
 
 /** How often a panel is run; the run of median time counts, of an even number the slower one in the middle. */
 export interface Repetition {
@@ -63,37 +63,23 @@ async function measureRun(
 ): Promise<TimedRun> {
   const { rowCount, laneCount } = panel;
   const opening = performance.now();
-  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, keepsResults: false });
-  try {
-    const { plan, arenaBytes, stateBytes, kernelMs } = evaluation;
-    const rowMs: number[] = [];
-    const started = performance.now();
-    let readyAt = started;
-    let before = started;
-    await runBlocks(evaluation, panel, {
-      overlap,
-      onBlock: ({ inputRow, rowCount: count }) => {
-        const now = performance.now();
-        rowMs.push((now - before) / count);
-        if (inputRow === 0) readyAt = now;
-        before = now;
-        onRows(inputRow + count);
-      },
-    });
-    const wallMs = before - started;
-    return {
-      blockRows: plan.blockRows,
-      factors: plan.outputs.length,
-      wallMs,
-      msPerRow: msPerRow(wallMs, rowCount, rowMs),
-      cellsPerSecond: (plan.outputs.length * laneCount * rowCount * 1000) / wallMs,
-      readyMs: readyAt - opening,
-      kernelMs,
-      arenaBytes,
-      stateBytes,
-      peakRssBytes: peakRssBytes(),
-    };
-  } finally {
-    await evaluation.close();
-  }
+  await using opened = await openFormulas(host, formulas, panel, { blockRows, keepsResults: false });
+  let readyMs = 0;
+  const started = performance.now();
+  const rowMs = await runBlocks(opened.evaluation, panel, {
+    overlap,
+    onBlock: ({ inputRow, rowCount: count }) => {
+      if (inputRow === 0) readyMs = performance.now() - opening;
+      onRows(inputRow + count);
+    },
+  });
+  const wallMs = performance.now() - started;
+  const sizes = sizesOf(opened.evaluation);
+  return {
+    ...sizes,
+    wallMs,
+    msPerRow: msPerRow(wallMs, rowCount, rowMs),
+    cellsPerSecond: (sizes.factors * laneCount * rowCount * 1000) / wallMs,
+    readyMs,
+  };
 }

@@ -1,8 +1,9 @@
-import type { EngineHost, Evaluation } from "../evaluation/evaluation.ts";
+import type { BlockRows, EngineHost, Evaluation } from "../evaluation/evaluation.ts";
 import type { Panel } from "../panel.ts";
 import { measureHistory } from "./history.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";
 import { type Measured, median } from "./result.ts";
+import { runBlocks } from "./run_blocks.ts";
 
 /**
  * How fast the node of each factor is, by the time that executors measured of it: neither bringing the input
@@ -16,35 +17,31 @@ export async function measureNodes(
 ): Promise<Measured> {
   const onProgress = () => {};
   const history = await measureHistory(host, formulas, panel, { blockRows, runs: 1, onProgress });
-  const { evaluation } = await openFormulas(host, formulas, panel, { blockRows, keepsResults: false });
-  try {
-    // The first round over the panel warms up: memory is touched, windows fill.
-    await runBlocks(evaluation, panel);
-    const nsPerCell = await runBlocks(evaluation, panel);
-    const parts = evaluation.plan.outputs.map(({ name }, output) => {
-      const ns = median(nsPerCell.map((ofBlock) => ofBlock[output] as number));
-      return { name, nsPerCell: ns, gigaCellsPerSecond: 1 / ns };
-    });
-    return { ...history, parts };
-  } finally {
-    await evaluation.close();
-  }
+  await using opened = await openFormulas(host, formulas, panel, { blockRows, keepsResults: false });
+  const { evaluation } = opened;
+  // The first round over the panel warms up: memory is touched, windows fill.
+  await runBlocks(evaluation, panel);
+  const nsPerCell = await nsOfBlocks(evaluation, panel);
+  const parts = evaluation.plan.outputs.map(({ name }, output) => {
+    const ns = median(nsPerCell.map((ofBlock) => ofBlock[output] as number));
+    return { name, nsPerCell: ns, gigaCellsPerSecond: 1 / ns };
+  });
+  return { ...history, parts };
 }
 
 /** For each block of the panel, ns per cell of the node of each output, summed over its parts. */
-async function runBlocks(evaluation: Evaluation, { rowCount, laneCount }: Panel): Promise<number[][]> {
+async function nsOfBlocks(evaluation: Evaluation, panel: Panel): Promise<number[][]> {
   const { plan, openPlan } = evaluation;
   const nodes = plan.outputs.map((_, output) =>
     plan.nodes.findIndex(({ outputs }) => outputs.includes(output)),
   );
   const nsPerCell: number[][] = [];
-  for (let row = 0; row < rowCount; row += plan.blockRows) {
-    const count = Math.min(plan.blockRows, rowCount - row);
-    const before = nodes.map((node) => openPlan.nodeNs[node]!);
-    await evaluation.run({ rowCount: count, inputRow: row, outputRow: 0 });
-    nsPerCell.push(
-      nodes.map((node, output) => (openPlan.nodeNs[node]! - before[output]!) / (count * laneCount)),
-    );
-  }
+  let before = nodes.map((node) => openPlan.nodeNs[node]!);
+  const onBlock = ({ rowCount }: BlockRows) => {
+    const after = nodes.map((node) => openPlan.nodeNs[node]!);
+    nsPerCell.push(after.map((ns, output) => (ns - before[output]!) / (rowCount * panel.laneCount)));
+    before = after;
+  };
+  await runBlocks(evaluation, panel, { overlap: 1, onBlock });
   return nsPerCell;
 }

@@ -1,13 +1,15 @@
 import { readFileSync } from "node:fs";
 import { builtInRegistry } from "../../operators/index.ts";
-import { compile } from "../compile.ts";
+import { compile, finalDag } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import { columnsOfPanel } from "../evaluation/block_input.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
+import { joinPrograms } from "../evaluation/joined_programs.ts";
 import { prepareCall } from "../evaluation/prepared_call.ts";
 import { sharedColumn } from "../evaluation/shared_columns.ts";
+import { type HostOptions, startHost } from "../evaluation/start_host.ts";
 import { columnsRead } from "../evaluation/wanted_factors.ts";
-import type { Operator } from "../operator/definition.ts";
+import { machineMemoryBytes } from "../limits.ts";
 import type { Panel } from "../panel.ts";
 import { lookbackRows } from "../plan/lookback.ts";
 
@@ -21,7 +23,8 @@ export interface Formulas {
   readonly disabledPasses?: readonly string[] | undefined;
 }
 
-export interface OpenedFormulas {
+/** An open evaluation; disposing of it closes it. */
+export interface OpenedFormulas extends AsyncDisposable {
   readonly evaluation: Evaluation;
   /** Rows of history before the current one that the factors depend on, those of recursive operators left aside. */
   readonly lookbackRows: number;
@@ -35,11 +38,28 @@ export interface OpenFormulasOptions {
   readonly keepsResults: boolean;
 }
 
+/** Threads that may take all memory of the machine, unless options say otherwise; disposing of them ends them. */
+export async function openHost(options: HostOptions): Promise<EngineHost & AsyncDisposable> {
+  const host = await startHost({ memoryLimitBytes: machineMemoryBytes(), ...options });
+  return { ...host, [Symbol.asyncDispose]: () => host.pool.close() };
+}
+
 /** The text of one of the published sets. */
 export function publishedText(set: string): string {
   // The build lies one folder deeper than the source.
   const examples = import.meta.url.endsWith(".ts") ? "../../examples" : "../../../examples";
   return readFileSync(new URL(`${examples}/${set}.factors`, import.meta.url), "utf8");
+}
+
+/** Published sets in one graph: equal tasks are one task, also across sets. */
+export function publishedDag(sets: readonly string[]): Dag {
+  const parts = sets.map((set) => ({
+    program: compile(publishedText(set), { file: set }),
+    called: set,
+    // Two sets have factors of one name.
+    outputName: (name: string) => `${set}.${name}`,
+  }));
+  return finalDag(joinPrograms(parts, {}));
 }
 
 /**
@@ -54,29 +74,16 @@ export async function openFormulas(
   { blockRows, keepsResults }: OpenFormulasOptions,
 ): Promise<OpenedFormulas> {
   const started = performance.now();
-  const shape = {
-    time: panel.time,
-    fieldNames: [...panel.fields.keys()],
-    groupNames: [...panel.groups.keys()],
-  };
-  const program = compile(text, {
-    file: name,
-    fields: shape.fieldNames,
-    groups: shape.groupNames,
-    disabledPasses,
-  });
-  const call = await prepareCall(builtInRegistry, program, shape, select ? { select } : {});
-  const { dag } = call.wanted;
+  const [fields, groups] = [[...panel.fields.keys()], [...panel.groups.keys()]];
+  const program = compile(text, { file: name, fields, groups, disabledPasses });
+  const shape = { time: panel.time, fieldNames: fields, groupNames: groups };
+  const { wanted } = await prepareCall(builtInRegistry, program, shape, select ? { select } : {});
   const compileMs = performance.now() - started;
-  const { operators, disabledPasses: left } = program;
-  const options = { blockRows, keepsResults, operators, disabledPasses: left };
-  const opened = await openDag(host, dag, panel, options);
-  return { ...opened, compileMs };
+  const options = { blockRows, keepsResults, disabledPasses: program.disabledPasses };
+  return { ...(await openDag(host, wanted.dag, panel, options)), compileMs };
 }
 
 export interface OpenDagOptions extends OpenFormulasOptions {
-  /** Operators beyond the built-in ones; default: none. */
-  readonly operators?: readonly Operator[];
   readonly disabledPasses?: ReadonlySet<string> | undefined;
 }
 
@@ -89,7 +96,7 @@ export async function openDag(
   host: EngineHost,
   dag: Dag,
   panel: Panel,
-  { blockRows, keepsResults, operators = [], disabledPasses }: OpenDagOptions,
+  { blockRows, keepsResults, disabledPasses }: OpenDagOptions,
 ): Promise<Omit<OpenedFormulas, "compileMs">> {
   const inputs = inputsOf(panel, dag);
   const columns = [...inputs.fields.values(), ...[...inputs.groups.values()].map(({ codes }) => codes)];
@@ -99,7 +106,7 @@ export async function openDag(
     laneCount: panel.laneCount,
     rowCount: panel.rowCount,
     registry: builtInRegistry,
-    operators,
+    operators: [],
     blockRows,
     disabledPasses,
     memoryNeed: (rows) => ({
@@ -114,7 +121,8 @@ export async function openDag(
   });
   const rows = lookbackRows(dag);
   const finite = dag.outputs.map(({ task }) => rows[task]!).filter(Number.isFinite);
-  return { evaluation, lookbackRows: Math.max(0, ...finite) };
+  const lookback = Math.max(0, ...finite);
+  return { evaluation, lookbackRows: lookback, [Symbol.asyncDispose]: () => evaluation.close() };
 }
 
 function inputsOf(panel: Panel, dag: Dag): Omit<PlanBuffers, "results"> {

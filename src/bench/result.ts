@@ -64,12 +64,7 @@ type Shape = Pick<BenchResult, "workload" | "lanes" | "rows" | "threads" | "null
 
 /** Adds to what was measured where it was. */
 export function benchResult(shape: Shape, measured: Measured): BenchResult {
-  return {
-    ...shape,
-    ...measured,
-    digest: digestOf(measured.factorDigests),
-    ...machine(),
-  };
+  return { ...shape, ...measured, digest: digestOf(measured.factorDigests), ...machine() };
 }
 
 /** This one. */

@@ -1,12 +1,10 @@
 import type { EngineHost } from "../evaluation/evaluation.ts";
-import { startHost } from "../evaluation/start_host.ts";
-import { machineMemoryBytes } from "../limits.ts";
 import type { Panel } from "../panel.ts";
 import { measureConditions } from "./conditions.ts";
 import { measureHistory, type Repetition } from "./history.ts";
 import { measureLive } from "./live.ts";
 import { measureNodes } from "./node_speed.ts";
-import { type Formulas, publishedText } from "./open_formulas.ts";
+import { type Formulas, openHost, publishedText } from "./open_formulas.ts";
 import { measureReady } from "./ready.ts";
 import { type BenchResult, benchResult, type Measured } from "./result.ts";
 import { syntheticPanel } from "./synthetic_panel.ts";
@@ -171,12 +169,8 @@ export async function runWorkload(
   const { lanes = LANES_DEFAULT, rows = ROWS_DEFAULT } = options;
   const { nulls: nullShare = NULLS_DEFAULT, calls = CALLS_DEFAULT } = options;
   const panel = syntheticPanel({ lanes, rows, nullShare });
-  const host = await startHost({ threads: options.threads, memoryLimitBytes: machineMemoryBytes() });
-  try {
-    const measured = await workload.measure({ host, panel, options, calls, repetition, onProgress });
-    const shape = { workload: workload.name, lanes, threads: host.threads, nullShare };
-    return benchResult({ ...shape, rows: workload.takes.includes("calls") ? calls : rows }, measured);
-  } finally {
-    await host.pool.close();
-  }
+  await using host = await openHost({ threads: options.threads });
+  const measured = await workload.measure({ host, panel, options, calls, repetition, onProgress });
+  const shape = { workload: workload.name, lanes, threads: host.threads, nullShare };
+  return benchResult({ ...shape, rows: workload.takes.includes("calls") ? calls : rows }, measured);
 }

@@ -49,25 +49,23 @@ export interface EngineOptions {
   readonly hang?: HangOptions | false | undefined;
 }
 
+const QUEUE_MS = `a number from 0 to ${QUEUE_MS_MAX}`;
+const NO_QUEUE_MS = "leave it out, so that each plan has the queues that suit it";
+
 export const ENGINE_OPTIONS: OptionKinds<EngineOptions> = {
   memoryLimit: MEMORY_LIMIT,
   memoryThresholds: optionsOf("memoryThresholds", THRESHOLD_OPTIONS),
   costs: COSTS,
   queueMs: {
-    what: `a number from 0 to ${QUEUE_MS_MAX}`,
+    what: QUEUE_MS,
     fits: (given) => Number.isFinite(given) && (given as number) >= 0 && (given as number) <= QUEUE_MS_MAX,
-    remedy: "leave it out, so that each plan has the queues that suit it",
-    refuse: queueMsWrong,
+    remedy: NO_QUEUE_MS,
+    refuse: (_, given) => {
+      const got = typeof given === "number" ? given : kindOf(given);
+      return new UsageError("E528", `queueMs must be ${QUEUE_MS}, got ${got}`, NO_QUEUE_MS);
+    },
   },
   trace: FUNCTION,
   hang: HANG,
   threads: THREADS,
 };
-
-function queueMsWrong(_: string, given: unknown): UsageError {
-  return new UsageError(
-    "E528",
-    `queueMs must be a number from 0 to ${QUEUE_MS_MAX}, got ${typeof given === "number" ? given : kindOf(given)}`,
-    "leave it out, so that each plan has the queues that suit it",
-  );
-}

@@ -19,12 +19,12 @@ const UNIT_BYTES: Readonly<Record<string, number>> = {
  * @throws UsageError E528 if it is not a size.
  */
 export function parseByteSize(text: string): number {
-  if (typeof text !== "string")
-    throw sizeUnusable(`${kindOf(text)} is not a size of memory`, "write e.g. 4GiB or 500MB");
-  const match = /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text);
+  const isText = typeof text === "string";
+  const match = isText ? /^\s*(\d+(?:\.\d+)?)\s*([a-z]*)\s*$/i.exec(text) : null;
   const unit = UNIT_BYTES[(match?.[2] || "B").toUpperCase()];
   if (!match || unit === undefined) {
-    throw sizeUnusable(`${JSON.stringify(text)} is not a size of memory`, "write e.g. 4GiB or 500MB");
+    const given = isText ? JSON.stringify(text) : kindOf(text);
+    throw sizeUnusable(`${given} is not a size of memory`, "write e.g. 4GiB or 500MB");
   }
   return Math.floor(Number(match[1]) * unit);
 }

@@ -1,12 +1,7 @@
 import { type Command, CommanderError, type Option } from "commander";
 import { expect, test } from "vitest";
 import { factorloom } from "../../src/cli/program.ts";
-import { refuseEmptyValues } from "../../src/cli/terminal/command_line.ts";
-import {
-  collect,
-  collectAssignment,
-  refuseRepeatedOptions,
-} from "../../src/cli/terminal/repeated_options.ts";
+import { collect, collectAssignment, refuseWrongValues } from "../../src/cli/terminal/option_values.ts";
 import { FactorloomError } from "../../src/errors.ts";
 import { Seeded } from "../support/seeded.ts";
 
@@ -60,8 +55,7 @@ const rightValueOf = (option: Option) => option.argChoices?.[0] ?? RIGHT[placeho
 /** What a call says that does nothing but read its arguments; null where they are right. */
 async function refusalOf(path: readonly string[], args: readonly string[]): Promise<string | null> {
   const program = factorloom();
-  refuseRepeatedOptions(program);
-  refuseEmptyValues(program);
+  refuseWrongValues(program);
   let said = "";
   const silence = (command: Command) => {
     command.configureOutput({

@@ -1,10 +1,9 @@
-import type { Evaluation } from "../../evaluation/evaluation.ts";
-import { startHost } from "../../evaluation/start_host.ts";
-import { machineMemoryBytes } from "../../limits.ts";
 import { MeasuredLatency } from "../../live/latency.ts";
+import type { NodeKind } from "../../plan/plan.ts";
 import { FactorDigests } from "../factor_digests.ts";
-import { openDag } from "../open_formulas.ts";
-import { digestOf, type MsPerRow, msPerRow, peakRssBytes, roundedMs, sum } from "../result.ts";
+import { openDag, openHost } from "../open_formulas.ts";
+import { digestOf, type MsPerRow, msPerRow, roundedMs, sum } from "../result.ts";
+import { runRow, sizesOf } from "../run_blocks.ts";
 import { syntheticPanel } from "../synthetic_panel.ts";
 import { formulaSet, graphOf } from "./formula_sets.ts";
 import { type PredictionErrors, predictionErrors } from "./prediction.ts";
@@ -66,90 +65,50 @@ export interface BudgetCell extends CellShape {
 type OnProgress = (done: number, total: number) => void;
 
 /**
- * Measures one-row calls of a formula set: first until every window is full, then those that count.
+ * Measures one-row calls of a formula set: first until every window is full, then those that count. Each is predicted from
+ * those before it, as sessions do.
  *
  * @throws UsageError E506; ResourceError as `Evaluation.open`.
  */
 export async function measureCell(shape: CellShape, onProgress: OnProgress = () => {}): Promise<BudgetCell> {
-  const { lanes, threads } = shape;
+  const { lanes, threads, calls } = shape;
   const panel = syntheticPanel({ lanes, rows: PANEL_ROWS, nullShare: NULL_SHARE });
-  const host = await startHost({ threads, memoryLimitBytes: machineMemoryBytes() });
-  try {
-    const opening = performance.now();
-    const dag = graphOf(formulaSet(shape.formulas));
-    const { evaluation, lookbackRows } = await openDag(host, dag, panel, {
-      blockRows: 1,
-      keepsResults: true,
-    });
-    try {
-      await evaluation.run({ rowCount: 1, inputRow: 0, outputRow: 0 });
-      const readyMs = performance.now() - opening;
-      const digests = new FactorDigests(evaluation.plan);
-      digests.add(evaluation.buffers.results, 0, 1);
-      const warmUpRows = Math.max(lookbackRows + 1, WARM_UP_ROWS_MIN);
-      const calls = await runCalls(evaluation, digests, shape, warmUpRows, onProgress);
-      return { ...shape, ...cellOf(evaluation, digests, threads, calls), warmUpRows, readyMs };
-    } finally {
-      await evaluation.close();
-    }
-  } finally {
-    await host.pool.close();
-  }
-}
-
-/** What is known of the measured calls. */
-interface Calls {
-  readonly callMs: number[];
-  readonly predictedMs: number[];
-  /** ns of each node, summed over the calls. */
-  readonly nodeNs: Float64Array;
-}
-
-/** All calls but the first; each is predicted from those before it, as sessions do. */
-async function runCalls(
-  evaluation: Evaluation,
-  digests: FactorDigests,
-  { calls, threads }: CellShape,
-  warmUpRows: number,
-  onProgress: OnProgress,
-): Promise<Calls> {
-  const { nodeNs: totalNs } = evaluation.openPlan;
-  const latency = new MeasuredLatency(evaluation.plan.nodes, threads, totalNs);
-  const measured: Calls = { callMs: [], predictedMs: [], nodeNs: new Float64Array(totalNs.length) };
+  await using host = await openHost({ threads });
+  const opening = performance.now();
+  const dag = graphOf(formulaSet(shape.formulas));
+  await using opened = await openDag(host, dag, panel, { blockRows: 1, keepsResults: true });
+  const { evaluation, lookbackRows } = opened;
+  const { plan, openPlan, buffers } = evaluation;
+  await runRow(evaluation, panel, 0);
+  const readyMs = performance.now() - opening;
+  const digests = new FactorDigests(plan);
+  digests.add(buffers.results, 0, 1);
+  const warmUpRows = Math.max(lookbackRows + 1, WARM_UP_ROWS_MIN);
+  const latency = new MeasuredLatency(plan.nodes, threads, openPlan.nodeNs);
+  const [callMs, predictedMs]: [number[], number[]] = [[], []];
+  let warmNs = Float64Array.from(openPlan.nodeNs);
   for (let row = 1; row < warmUpRows + calls; row++) {
-    const before = Float64Array.from(totalNs);
-    const predictedMs = latency.predictMs(null, row);
-    const started = performance.now();
-    await evaluation.run({ rowCount: 1, inputRow: row % PANEL_ROWS, outputRow: 0 });
-    const ms = performance.now() - started;
-    digests.add(evaluation.buffers.results, row, 1);
+    if (row === warmUpRows) warmNs = Float64Array.from(openPlan.nodeNs);
+    const predicted = latency.predictMs(null, row);
+    const ms = await runRow(evaluation, panel, row);
+    digests.add(buffers.results, row, 1);
     latency.note(null, row, ms);
     if (row >= warmUpRows) {
-      measured.callMs.push(ms);
-      measured.predictedMs.push(predictedMs);
-      for (const [node, ns] of before.entries()) measured.nodeNs[node]! += totalNs[node]! - ns;
+      callMs.push(ms);
+      predictedMs.push(predicted);
     }
     onProgress(row + 1, warmUpRows + calls);
   }
-  return measured;
-}
-
-function cellOf(
-  evaluation: Evaluation,
-  digests: FactorDigests,
-  threads: number,
-  { callMs, predictedMs, nodeNs }: Calls,
-) {
-  const { plan, arenaBytes, stateBytes } = evaluation;
-  const wallMs = sum(callMs);
-  const ms = msPerRow(wallMs, callMs.length, callMs);
-  const ofKind = (kind: string) => {
-    const ns = sum(plan.nodes.filter((node) => node.kind === kind).map(({ id }) => nodeNs[id]!));
-    return ns / 1e6 / callMs.length / threads;
+  const { factors, arenaBytes, stateBytes, peakRssBytes } = sizesOf(evaluation);
+  const ms = msPerRow(sum(callMs), calls, callMs);
+  const msOf = (kind: NodeKind) => {
+    const nodes = plan.nodes.filter((node) => node.kind === kind);
+    return sum(nodes.map(({ id }) => openPlan.nodeNs[id]! - warmNs[id]!)) / 1e6 / calls / threads;
   };
-  const busy = { input: ofKind("input"), lanes: ofKind("lanes"), rows: ofKind("rows") };
+  const busy = { input: msOf("input"), lanes: msOf("lanes"), rows: msOf("rows") };
   return {
-    factors: plan.outputs.length,
+    ...shape,
+    factors,
     nodes: plan.nodes.length,
     ms,
     isInside: ms.p99 <= BUDGET_MS,
@@ -157,8 +116,10 @@ function cellOf(
     stageMs: { ...busy, rest: ms.mean - busy.input - busy.lanes - busy.rows },
     arenaBytes,
     stateBytes,
-    rssBytes: peakRssBytes(),
+    rssBytes: peakRssBytes,
     digest: digestOf(digests.byName()),
     callMs: roundedMs(callMs),
+    warmUpRows,
+    readyMs,
   };
 }

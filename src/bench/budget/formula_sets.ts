@@ -2,7 +2,7 @@ import type { Dag } from "../../dag/dag.ts";
 import { pruneDag } from "../../dag/prune.ts";
 import { UsageError } from "../../errors.ts";
 import { suggestion } from "../../text/suggest.ts";
-import { mergedDag } from "../merged_dag.ts";
+import { publishedDag } from "../open_formulas.ts";
 
 const PUBLISHED = ["alpha101", "alpha158", "alpha360", "gtja191"];
 
@@ -48,7 +48,7 @@ export function formulaSet(name: string): FormulaSet {
  * @throws UsageError E506 if the set has fewer formulas.
  */
 export function graphOf({ name, base, count }: FormulaSet): Dag {
-  const dag = mergedDag(SETS[base]!);
+  const dag = publishedDag(SETS[base]!);
   const total = dag.outputs.length;
   if (count === null) return dag;
   if (count > total) throw noSuchSet(name, `${base} has ${total} formulas`);

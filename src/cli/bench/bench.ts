@@ -1,4 +1,4 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { BenchResult } from "../../bench/result.ts";
 import type { BenchOptions, Workload } from "../../bench/workloads.ts";
 import { UsageError } from "../../errors.ts";
@@ -7,11 +7,10 @@ import { BLOCK_ROWS_MAX, THREADS_MAX } from "../../limits.ts";
 import { counted } from "../../text/counted.ts";
 import { suggestion } from "../../text/suggest.ts";
 import { flagOf } from "../terminal/command_line.ts";
-import { parseSomeNames } from "../terminal/formula_file.ts";
+import { countTo, numberWhere, someNames } from "../terminal/option_values.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
 import { addBudget } from "./budget.ts";
 import { addCalibrate } from "./calibrate.ts";
 import { addCompare } from "./compare.ts";
@@ -24,19 +23,17 @@ export function addBench(program: Command): Command {
     .command("bench")
     .description("measure speed on made-up bars; without a name: list what can be measured")
     .argument("[name]", "a workload")
-    .option("--lanes <count>", "instruments (default: 4096)", parseCountTo(COUNT_MAX))
-    .option("--rows <count>", "times of the panel (default: 1024)", parseCountTo(COUNT_MAX))
+    .option("--lanes <count>", "instruments (default: 4096)", countTo())
+    .option("--rows <count>", "times of the panel (default: 1024)", countTo())
     .option(
       "--threads <count>",
       "executor threads (default: one per core, less one from 4 on)",
-      parseCountTo(THREADS_MAX),
+      countTo(THREADS_MAX),
     )
-    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", (text) =>
-      parseSomeNames(text, "factor"),
-    )
+    .option("--select <names>", "only these factors, e.g. alpha001,alpha002", someNames("factor"))
     .option("--nulls <share>", "share of bars that are missing (default: 0.01, alpha101: 0)", parseShare)
-    .option("--block-rows <count>", "times that are computed together", parseCountTo(BLOCK_ROWS_MAX))
-    .option("--calls <count>", "live calls that are measured (default: 300)", parseCountTo(COUNT_MAX))
+    .option("--block-rows <count>", "times that are computed together", countTo(BLOCK_ROWS_MAX))
+    .option("--calls <count>", "live calls that are measured (default: 300)", countTo())
     .option("--json", "print as JSON, with a digest of every factor")
     .enablePositionalOptions()
     .helpCommand(false)
@@ -137,8 +134,8 @@ function formatMs(ms: number): string {
   return ms < 1000 ? `${Number(ms.toPrecision(4))} ms` : `${(ms / 1000).toFixed(2)} s`;
 }
 
-function parseShare(text: string): number {
-  const share = /^\d*\.?\d+$/.test(text) ? Number(text) : Number.NaN;
-  if (!(share >= 0 && share < 1)) throw new InvalidArgumentError("A share such as 0.01, from 0 and below 1.");
-  return share;
-}
+const parseShare = numberWhere(
+  /^\d*\.?\d+$/,
+  (share) => share >= 0 && share < 1,
+  "A share such as 0.01, from 0 and below 1.",
+);

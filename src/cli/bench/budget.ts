@@ -5,11 +5,10 @@ import type { BudgetResult } from "../../bench/budget/budget.ts";
 import { threadsOfMachine, threadsStarted } from "../../evaluation/threads_of_machine.ts";
 import { writing } from "../../files/writing.ts";
 import { THREADS_MAX } from "../../limits.ts";
-import { parseSomeNames } from "../terminal/formula_file.ts";
+import { countTo, someNames } from "../terminal/option_values.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
-import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
+import { tableOf } from "../terminal/text_table.ts";
 
 const LANES_DEFAULT = [512, 1024, 2048, 4096, 5000];
 const LANES_MAX = 100_000;
@@ -32,14 +31,14 @@ export function addBudget(bench: Command): void {
     .option(
       "--formulas <sets>",
       "e.g. alpha101,all:200,all (default: three sets, all and parts of all)",
-      (text) => parseSomeNames(text, "formula set"),
+      someNames("formula set"),
     )
     .option(
       "--threads <counts>",
       "executor threads (default: one, and as many as eval takes)",
       parseCountsTo(THREADS_MAX),
     )
-    .option("--calls <count>", "calls that are measured in each cell", parseCountTo(COUNT_MAX), 300)
+    .option("--calls <count>", "calls that are measured in each cell", countTo(), 300)
     .option("--out <folder>", "write NAME.json and NAME.html there", "results")
     .option("--name <name>", "of the files (default: budget and the time)", parseFileName)
     .option("--json", "print as JSON, with the time of every call")
@@ -73,12 +72,7 @@ async function runBudget(
     print(JSON.stringify(result));
     return;
   }
-  const rows = result.cells.map((cell) => FIGURES.map(([, value]) => value(cell)));
-  const table = formatTable(
-    FIGURES.map(([heading]) => heading),
-    rows,
-  );
-  print(`${table}\n\n${path}.json, ${path}.html`);
+  print(`${tableOf(result.cells, FIGURES)}\n\n${path}.json, ${path}.html`);
 }
 
 function parseCountsTo(countMax: number): (text: string) => number[] {

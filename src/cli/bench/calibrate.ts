@@ -1,9 +1,9 @@
 import type { Command } from "commander";
 import type { Calibration } from "../../evaluation/stored_costs.ts";
+import { countTo } from "../terminal/option_values.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
 
 interface CalibrateFlags {
   readonly lanes?: number;
@@ -15,7 +15,7 @@ export function addCalibrate(bench: Command): void {
   bench
     .command("calibrate")
     .description("measure what operators cost on this machine; engines then cut and order work by it")
-    .option("--lanes <count>", "instruments (default: 4096)", parseCountTo(COUNT_MAX))
+    .option("--lanes <count>", "instruments (default: 4096)", countTo())
     .option("--out <file>", "store the costs there instead of where engines look for them")
     .option("--json", "print as JSON")
     .action(runCalibrate);

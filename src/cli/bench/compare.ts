@@ -1,8 +1,9 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { FigureComparison } from "../../bench/budget/compare.ts";
 import { EXIT_CODES } from "../../errors.ts";
+import { numberWhere } from "../terminal/option_values.ts";
 import { print, printNote } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { tableOf } from "../terminal/text_table.ts";
 
 interface CompareFlags {
   readonly threshold: number;
@@ -33,21 +34,21 @@ async function runCompare(a: string, b: string, { threshold, json }: CompareFlag
 }
 
 function comparisonText(figures: readonly FigureComparison[]): string {
-  const header = ["workload", "figure", "B by A", "99 % interval", ""];
-  const rows = figures.map(({ workload, figure, ratio, interval, verdict }) => [
-    workload,
-    figure,
-    ratio.toFixed(3),
-    interval ? `${interval[0].toFixed(3)} .. ${interval[1].toFixed(3)}` : "give 3 runs or more",
-    verdict,
-  ]);
+  const table = tableOf(figures, {
+    workload: ({ workload }) => workload,
+    figure: ({ figure }) => figure,
+    "B by A": ({ ratio }) => ratio.toFixed(3),
+    "99 % interval": ({ interval }) =>
+      interval?.map((end) => end.toFixed(3)).join(" .. ") ?? "give 3 runs or more",
+    "": ({ verdict }) => verdict,
+  });
   const counts = Map.groupBy(figures, ({ verdict }) => verdict);
   const summary = [...counts].map(([verdict, all]) => `${all.length} ${verdict}`).join(", ");
-  return `${formatTable(header, rows)}\n\n${summary}`;
+  return `${table}\n\n${summary}`;
 }
 
-function parseThreshold(text: string): number {
-  const threshold = /^\d{1,6}(\.\d+)?$/.test(text) ? Number(text) : 0;
-  if (threshold < 1) throw new InvalidArgumentError("A ratio of 1 or more, such as 1.05.");
-  return threshold;
-}
+const parseThreshold = numberWhere(
+  /^\d{1,6}(\.\d+)?$/,
+  (ratio) => ratio >= 1,
+  "A ratio of 1 or more, such as 1.05.",
+);

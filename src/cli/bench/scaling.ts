@@ -2,10 +2,10 @@ import type { Command } from "commander";
 import type { Scaling } from "../../bench/scaling/scaling.ts";
 import { threadsStarted } from "../../evaluation/threads_of_machine.ts";
 import { THREADS_MAX } from "../../limits.ts";
+import { countTo } from "../terminal/option_values.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
-import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
+import { formatTable, tableOf } from "../terminal/text_table.ts";
 
 interface ScalingFlags {
   readonly live?: true;
@@ -22,9 +22,9 @@ export function addScaling(bench: Command): void {
     .command("scaling")
     .description("alpha101 on 1, 2, 4 ... threads: how much faster, and where the rest of their time goes")
     .option("--live", "one row a call, instead of history in blocks")
-    .option("--lanes <count>", "instruments", parseCountTo(COUNT_MAX), 4096)
-    .option("--rows <count>", "rows of history (default: 512), or live calls (1000)", parseCountTo(COUNT_MAX))
-    .option("--threads <count>", "threads at most (default: one per core)", parseCountTo(THREADS_MAX))
+    .option("--lanes <count>", "instruments", countTo(), 4096)
+    .option("--rows <count>", "rows of history (default: 512), or live calls (1000)", countTo())
+    .option("--threads <count>", "threads at most (default: one per core)", countTo(THREADS_MAX))
     .option("--json", "print as JSON")
     .action(runScaling);
 }
@@ -43,41 +43,35 @@ async function runScaling({ lanes, json, ...flags }: ScalingFlags): Promise<void
 function scalingText(results: readonly Scaling[]): string {
   const kinds = results[0]!.kinds.map(({ kind }) => kind);
   return [
-    formatTable(
-      ["threads", "ms a row", "p50", "p99", "speed-up", "of ideal", "loops in cache", "from memory"],
-      results.map(({ threads, msPerRow: { mean, p50, p99 }, speedup, ceiling }) => [
-        threads,
-        ...[mean, p50, p99, speedup].map(figure),
-        percent(speedup / threads),
-        ...[ceiling.inCache, ceiling.fromMemory].map(figure),
-      ]),
-    ),
-    formatTable(
-      ["threads", "in parts", "no call", "no ready part", "scheduler", "waking", "between parts"],
-      results.map(({ threads, shares: { running, noRun, noReady, scheduler, waking, taking } }) => [
-        threads,
-        ...[running, noRun, noReady, scheduler, waking, taking].map(percent),
-      ]),
-    ),
-    formatTable(
-      [
-        "threads",
-        "parts a row",
-        "hops",
-        "sleeps",
-        "cores taken",
-        "scheduler busy",
-        "ns an event",
-        "main thread",
-      ],
-      results.map(({ threads, parts, hops, sleeps, switches, schedulerShare, eventNs, mainShare }) => [
-        threads,
-        ...[parts, hops, sleeps, switches].map(figure),
-        percent(schedulerShare),
-        Math.round(eventNs),
-        percent(mainShare),
-      ]),
-    ),
+    tableOf(results, {
+      threads: ({ threads }) => threads,
+      "ms a row": ({ msPerRow }) => figure(msPerRow.mean),
+      p50: ({ msPerRow }) => figure(msPerRow.p50),
+      p99: ({ msPerRow }) => figure(msPerRow.p99),
+      "speed-up": ({ speedup }) => figure(speedup),
+      "of ideal": ({ speedup, threads }) => percent(speedup / threads),
+      "loops in cache": ({ ceiling }) => figure(ceiling.inCache),
+      "from memory": ({ ceiling }) => figure(ceiling.fromMemory),
+    }),
+    tableOf(results, {
+      threads: ({ threads }) => threads,
+      "in parts": ({ shares }) => percent(shares.running),
+      "no call": ({ shares }) => percent(shares.noRun),
+      "no ready part": ({ shares }) => percent(shares.noReady),
+      scheduler: ({ shares }) => percent(shares.scheduler),
+      waking: ({ shares }) => percent(shares.waking),
+      "between parts": ({ shares }) => percent(shares.taking),
+    }),
+    tableOf(results, {
+      threads: ({ threads }) => threads,
+      "parts a row": ({ parts }) => figure(parts),
+      hops: ({ hops }) => figure(hops),
+      sleeps: ({ sleeps }) => figure(sleeps),
+      "cores taken": ({ switches }) => figure(switches),
+      "scheduler busy": ({ schedulerShare }) => percent(schedulerShare),
+      "ns an event": ({ eventNs }) => Math.round(eventNs),
+      "main thread": ({ mainShare }) => percent(mainShare),
+    }),
     formatTable(
       ["threads", ...kinds.flatMap((kind) => [`${kind}: us a row`, "times one thread's"])],
       results.map((result) => [

@@ -9,7 +9,7 @@ import { commandLineWrong } from "../terminal/command_line.ts";
 import { failureReport } from "../terminal/failure.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
 import { unknownCode } from "../terminal/help.ts";
-import { collect } from "../terminal/repeated_options.ts";
+import { collect } from "../terminal/option_values.ts";
 import { print } from "../terminal/terminal.ts";
 
 interface CheckOptions extends ColumnFlags {

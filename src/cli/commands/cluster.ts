@@ -19,10 +19,10 @@ import {
 } from "../eval/cluster_flags.ts";
 import { refuseFlag } from "../opening/option_flags.ts";
 import { type Interruption, interruptionSignal } from "../terminal/interruption.ts";
+import { countTo } from "../terminal/option_values.ts";
 import { withProgress } from "../terminal/progress.ts";
 import { print, printNote } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
-import { parseCountTo } from "../terminal/whole_number.ts";
+import { tableOf } from "../terminal/text_table.ts";
 
 interface LocalFlags {
   readonly workers: number;
@@ -47,8 +47,8 @@ export function addCluster(program: Command): void {
   cluster
     .command("local")
     .description("a Dask scheduler and workers on this machine, to try it, until Ctrl-C")
-    .option("--workers <count>", "worker processes", parseCountTo(THREADS_MAX), 2)
-    .option("--threads <count>", "tasks that a worker runs at a time", parseCountTo(THREADS_MAX), 1)
+    .option("--workers <count>", "worker processes", countTo(THREADS_MAX), 2)
+    .option("--threads <count>", "tasks that a worker runs at a time", countTo(THREADS_MAX), 1)
     .option(
       "--memory-limit <size>",
       "memory of a worker with its executors (default: four fifths of the machine's, divided by the workers)",
@@ -131,23 +131,24 @@ export function healthText({ scheduler, dashboard, versions, workers, problems }
     { name: "client", host: hostname(), versions: versions.client, node: process.versions.node },
     { name: "scheduler", versions: versions.scheduler },
     ...workers,
-  ].map((each: Partial<ProbedWorker>) => {
-    const { name = "", host = "", node = "", factorloom = "", memoryLimitBytes, clockSeconds } = each;
+  ];
+  const table = tableOf<Partial<ProbedWorker>>(rows, {
+    "": ({ name = "" }) => name,
+    host: ({ host = "" }) => host,
+    python: (each) => each.versions?.python ?? "",
+    distributed: (each) => each.versions?.distributed ?? "",
+    node: ({ node = "" }) => node,
+    factorloom: ({ factorloom = "" }) => factorloom,
     // Dask reports 0 for no limit.
-    const limit = memoryLimitBytes === 0 ? "no limit" : formatBytes(memoryLimitBytes ?? 0);
-    const memory = memoryLimitBytes === undefined ? "" : limit;
-    const clock = clockSeconds === undefined ? "" : `${clockSeconds.toFixed(1)} s`;
-    const { python = "", distributed = "" } = each.versions ?? {};
-    const folder = each.hasWritten ? "written" : "";
-    return [name, host, python, distributed, node, factorloom, memory, clock, folder];
+    memory: ({ memoryLimitBytes: bytes }) =>
+      bytes === 0 ? "no limit" : bytes === undefined ? "" : formatBytes(bytes),
+    clock: ({ clockSeconds }) => (clockSeconds === undefined ? "" : `${clockSeconds.toFixed(1)} s`),
+    folder: ({ hasWritten }) => (hasWritten ? "written" : ""),
   });
   return [
     `scheduler ${scheduler}${dashboard === null ? "" : `, dashboard ${dashboard}`}`,
     "",
-    formatTable(
-      ["", "host", "python", "distributed", "node", "factorloom", "memory", "clock", "folder"],
-      rows,
-    ),
+    table,
     "",
     ...(problems.length > 0 ? problems : ["all is well"]),
   ].join("\n");

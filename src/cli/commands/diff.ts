@@ -1,10 +1,11 @@
-import { type Command, InvalidArgumentError } from "commander";
+import type { Command } from "commander";
 import type { ProgramDifference } from "../../difference/program_difference.ts";
 import type { ResultDifference } from "../../difference/result_difference.ts";
 import { EXIT_CODES, UsageError } from "../../errors.ts";
 import { addFlags, type Flags } from "../opening/option_flags.ts";
 import { formulasOfFile, withProgram } from "../opening/with_program.ts";
 import { flagOf } from "../terminal/command_line.ts";
+import { numberWhere } from "../terminal/option_values.ts";
 import { print, terminalWidth } from "../terminal/terminal.ts";
 import { programDifferenceText, resultDifferenceText } from "./diff_text.ts";
 
@@ -36,12 +37,11 @@ export function addDiff(program: Command): void {
     .action(diff);
 }
 
-function parseTolerance(text: string): number {
-  const value = text.trim() === "" ? Number.NaN : Number(text);
-  if (!Number.isFinite(value) || value < 0)
-    throw new InvalidArgumentError("A number that is not negative, e.g. 1e-9.");
-  return value;
-}
+const parseTolerance = numberWhere(
+  /\S/,
+  (given) => Number.isFinite(given) && given >= 0,
+  "A number that is not negative, e.g. 1e-9.",
+);
 
 async function diff(fileA: string, fileB: string, options: DiffFlags): Promise<void> {
   const { isTablePath } = await import("../../data/read/open_relation.ts");
@@ -85,10 +85,9 @@ async function diffFormulas(
   if (data === undefined) throw incomparable("formula files are compared over bars");
   const [formulasA, formulasB] = [await formulasOfFile(fileA), await formulasOfFile(fileB)];
   return await withProgram("factorloom diff", formulasA, { ...others, data }, async (opened) => {
-    const { program: a, source, specs, steps } = opened;
+    const { program: a, source } = opened;
     const b = opened.compile(formulasB, dialectB === undefined ? {} : { dialect: dialectB });
-    const { Engine } = await import("../../engine.ts");
-    await using engine = await Engine.start(specs.engine);
-    return await steps.run("compare", () => engine.diff(a, b, source, { ...opened.callOf(a, b), tolerance }));
+    const call = { ...opened.callOf(a, b), tolerance };
+    return await opened.inEngine("compare", (engine) => engine.diff(a, b, source, call));
   });
 }

@@ -3,8 +3,7 @@ import type { ProgramDifference, TracedDifference } from "../../difference/progr
 import type { ResultDifference } from "../../difference/result_difference.ts";
 import { counted } from "../../text/counted.ts";
 import { textWidth } from "../../text/text_width.ts";
-import { cutEnd } from "../terminal/one_line.ts";
-import { fittingTable } from "../terminal/text_table.ts";
+import { cutEnd, fittingTable } from "../terminal/text_table.ts";
 
 /** Lengths to which formulas are cut; the first one whose table is as narrow as the terminal is taken. */
 const FORMULA_CHARACTERS = [40, 30, 20, 14, 12];
@@ -113,9 +112,7 @@ function shortPair(a: string, b: string, charactersMax: number): [string, string
 }
 
 function cut(line: string, from: number, charactersMax: number): string {
-  const rest = `${from > 0 ? DOTS : ""}${line.slice(from)}`;
-  const isLong = rest.length > charactersMax;
-  return isLong ? `${rest.slice(0, charactersMax - DOTS.length)}${DOTS}` : rest;
+  return cutEnd(`${from > 0 ? DOTS : ""}${line.slice(from)}`, charactersMax);
 }
 
 const valueText = (value: number | null) => (Object.is(value, -0) ? "-0" : String(value));

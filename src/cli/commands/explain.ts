@@ -18,9 +18,9 @@ import { formPlan } from "../../plan/form.ts";
 import { counted } from "../../text/counted.ts";
 import { addColumnFlags, type ColumnFlags, compileOptionsOf } from "../opening/columns.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
+import { countTo } from "../terminal/option_values.ts";
 import { print } from "../terminal/terminal.ts";
 import { formatTable } from "../terminal/text_table.ts";
-import { parseCountTo } from "../terminal/whole_number.ts";
 
 /** More symbols than any market has. */
 const SYMBOLS_MAX = 10_000_000;
@@ -40,7 +40,7 @@ export function addExplain(program: Command): void {
   addColumnFlags(command, "factorloom explain")
     .addOption(
       new Option("--symbols <n>", "show the memory that a history and a session of n symbols take")
-        .argParser(parseCountTo(SYMBOLS_MAX))
+        .argParser(countTo(SYMBOLS_MAX))
         .conflicts(["format", "passes"]),
     )
     .addOption(new Option("--passes", "show what each pass does to the graph").conflicts("format"))

@@ -1,7 +1,6 @@
 import type { Command } from "commander";
-import { countNulls } from "../eval/count_nulls.ts";
 import { addFlags, type Flags } from "../opening/option_flags.ts";
-import { formulasOfFile, withProgram } from "../opening/with_program.ts";
+import { countNulls, formulasOfFile, withProgram } from "../opening/with_program.ts";
 import { print, terminalWidth } from "../terminal/terminal.ts";
 import { nullsText } from "./nulls_text.ts";
 

@@ -2,8 +2,7 @@ import { NULL_CAUSES } from "../../operator/null_causes.ts";
 import type { FactorNulls, NullReport } from "../../reasons/null_report.ts";
 import { counted } from "../../text/counted.ts";
 import { shareText } from "../terminal/number_text.ts";
-import { oneLine } from "../terminal/one_line.ts";
-import { fittingTable } from "../terminal/text_table.ts";
+import { fittingTable, oneLine } from "../terminal/text_table.ts";
 
 const FORMULA_CHARACTERS_MAX = 60;
 /** Factors that are printed without `--all`. */

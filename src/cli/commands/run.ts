@@ -3,9 +3,9 @@ import type { LogFormat } from "../../jobs/service/log.ts";
 import type { PlannedRun } from "../../jobs/service/status.ts";
 import { commandLineWrong } from "../terminal/command_line.ts";
 import { exitCodeOf } from "../terminal/failure.ts";
-import { Interruption } from "../terminal/interruption.ts";
+import { interruptionSignal } from "../terminal/interruption.ts";
 import { print } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { tableOf } from "../terminal/text_table.ts";
 
 interface RunOptions {
   readonly once?: true;
@@ -42,7 +42,7 @@ async function run(file: string, { once, dryRun, json, log }: RunOptions): Promi
     print(json ? JSON.stringify(planned) : plannedText(planned));
     return;
   }
-  const stop = stopSignal();
+  const stop = interruptionSignal();
   const [{ runJobs }, { openLog }] = await Promise.all([
     import("../../jobs/service/run_jobs.ts"),
     import("../../jobs/service/log.ts"),
@@ -53,24 +53,13 @@ async function run(file: string, { once, dryRun, json, log }: RunOptions): Promi
   if (failure) process.exitCode = exitCodeOf(failure);
 }
 
-/**
- * Aborts on the first SIGINT or SIGTERM, so that the current files are completed. The second one ends the process at once:
- * the journal allows it at any moment, and an exit would wait for threads that may wait for this one.
- */
-function stopSignal(): AbortSignal {
-  const controller = new AbortController();
-  const signals = ["SIGINT", "SIGTERM"] as const;
-  const stop = (signal: (typeof signals)[number]) => {
-    for (const each of signals) process.off(each, stop);
-    controller.abort(new Interruption(signal));
-  };
-  for (const signal of signals) process.on(signal, stop);
-  return controller.signal;
-}
-
 function plannedText(planned: readonly PlannedRun[]): string {
-  const rows = planned.map(({ job, factors, newFiles, newRows, position, nextRun }) => {
-    return [job, factors ?? "?", newFiles, newRows, position ?? "-", nextRun ?? "never"];
+  return tableOf(planned, {
+    job: ({ job }) => job,
+    factors: ({ factors }) => factors ?? "?",
+    "new files": ({ newFiles }) => newFiles,
+    "new times": ({ newRows }) => newRows,
+    "evaluated up to": ({ position }) => position ?? "-",
+    "next run": ({ nextRun }) => nextRun ?? "never",
   });
-  return formatTable(["job", "factors", "new files", "new times", "evaluated up to", "next run"], rows);
 }

@@ -2,7 +2,7 @@ import type { Command } from "commander";
 import { EXIT_CODES } from "../../errors.ts";
 import type { RunStatus } from "../../jobs/service/status.ts";
 import { print } from "../terminal/terminal.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { tableOf } from "../terminal/text_table.ts";
 
 export function addStatus(program: Command): void {
   program
@@ -31,24 +31,20 @@ async function status(file: string, { json, verify }: StatusFlags): Promise<void
 }
 
 function statusText({ pid, jobs }: RunStatus): string {
-  const rows = jobs.map((job) => {
-    const { lastRun, outcome, files, rows: count, skipped, position, nextRun } = job;
-    return [
-      job.job,
-      lastRun ?? "never",
-      outcome ?? "-",
-      files,
-      count,
-      skipped,
-      position ?? "-",
-      nextRun ?? "never",
-    ];
+  const table = tableOf(jobs, {
+    job: ({ job }) => job,
+    "last run": ({ lastRun }) => lastRun ?? "never",
+    outcome: ({ outcome }) => outcome ?? "-",
+    files: ({ files }) => files,
+    rows: ({ rows }) => rows,
+    skipped: ({ skipped }) => skipped,
+    "evaluated up to": ({ position }) => position ?? "-",
+    "next run": ({ nextRun }) => nextRun ?? "never",
   });
-  const header = ["job", "last run", "outcome", "files", "rows", "skipped", "evaluated up to", "next run"];
   const errors = jobs.flatMap(({ job, error }) => (error === null ? [] : [`${job}: ${error}`]));
   const sinks = jobs.flatMap(({ job, sink }) =>
     sink === null ? [] : [`${job}: ${sink.differs ?? "the sink holds what its journal says"}`],
   );
   const runner = pid === null ? "no process runs these jobs" : `process ${pid} runs these jobs`;
-  return [formatTable(header, rows), runner, ...errors, ...sinks].join("\n");
+  return [table, runner, ...errors, ...sinks].join("\n");
 }

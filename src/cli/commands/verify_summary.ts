@@ -2,8 +2,8 @@ import type { Program } from "../../compile.ts";
 import { counted } from "../../text/counted.ts";
 import { isBroken } from "../../verify/comparison.ts";
 import type { CheckResult, Verification } from "../../verify/verify.ts";
-import { formatTable } from "../terminal/text_table.ts";
-import { formatMs, type StepTimes, tenths, timesText } from "../trace/steps.ts";
+import { formatMs, type StepTimes, tenths, timesText } from "../terminal/progress.ts";
+import { tableOf } from "../terminal/text_table.ts";
 
 /** Factors that the table names for one check. */
 const NAMED_FACTORS_MAX = 3;
@@ -60,19 +60,18 @@ function shownValue(value: number | null): number | string | null {
 
 export function verifyText(summary: Summary): string {
   const { file, factorCount, rowCount, factorsNotWanted, factorsWithoutValue, checks, stagesMs } = summary;
-  const rows = checks.map((check) => [
-    check.name,
-    check.cellCount,
-    check.differingCount,
-    answerText(check),
-    deviationText(check),
-    formatMs(check.elapsedMs),
-    namesText(new Set([...check.factors, ...check.miscounts].map(({ name }) => name))),
-  ]);
-  const header = ["check", "cells", "differ", "bit-identical", "largest deviation", "time", "factors"];
+  const table = tableOf(checks, {
+    check: ({ name }) => name,
+    cells: ({ cellCount }) => cellCount,
+    differ: ({ differingCount }) => differingCount,
+    "bit-identical": answerText,
+    "largest deviation": deviationText,
+    time: ({ elapsedMs }) => formatMs(elapsedMs),
+    factors: (check) => namesText(new Set([...check.factors, ...check.miscounts].map(({ name }) => name))),
+  });
   const broken = checks.filter(({ holds }) => holds === false);
   return [
-    formatTable(header, rows),
+    table,
     "",
     ...broken.map(exampleText),
     ...(broken.length > 0 ? [""] : []),

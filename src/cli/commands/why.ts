@@ -1,8 +1,8 @@
 import type { Command } from "commander";
-import { UsageError } from "../../errors.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
 import { addFlags, type Flags } from "../opening/option_flags.ts";
 import { formulasOfFile, withProgram } from "../opening/with_program.ts";
+import { commandLineWrong } from "../terminal/command_line.ts";
 import { print, terminalWidth } from "../terminal/terminal.ts";
 import { seriesText, whyText } from "./why_text.ts";
 
@@ -33,11 +33,7 @@ export function addWhy(program: Command): void {
 async function explainCells(file: string, flags: WhyFlags): Promise<void> {
   const { at, from, to } = flags;
   if ((at === undefined) === (from === undefined && to === undefined))
-    throw new UsageError(
-      "E500",
-      "a cell has one time, a series a range of them",
-      "give --at, or --from and --to",
-    );
+    throw commandLineWrong("a cell has one time, a series a range of them", "give --at, or --from and --to");
   const found = await explained(file, flags);
   if (flags.json) print(JSON.stringify(at === undefined ? found : found[0]));
   else
@@ -46,15 +42,13 @@ async function explainCells(file: string, flags: WhyFlags): Promise<void> {
 
 async function explained(file: string, { factor, symbol, at, ...flags }: WhyFlags): Promise<Explanation[]> {
   return await withProgram("factorloom why", await formulasOfFile(file), flags, async (opened) => {
-    const { program, source, specs, steps } = opened;
-    const { Engine } = await import("../../engine.ts");
-    await using engine = await Engine.start(specs.engine);
-    const { from: _, to: __, ...call } = opened.callOf(program);
-    const asked = { ...call, factor, symbol };
-    return await steps.run("explain", async () =>
+    const { program, source } = opened;
+    const asked = { ...opened.callOf(program), factor, symbol };
+    const { from: _, to: __, ...cell } = asked;
+    return await opened.inEngine("explain", async (engine) =>
       at === undefined
-        ? await engine.whyRows(program, source, { ...opened.callOf(program), factor, symbol })
-        : [await engine.why(program, source, { ...asked, time: at })],
+        ? await engine.whyRows(program, source, asked)
+        : [await engine.why(program, source, { ...cell, time: at })],
     );
   });
 }

@@ -6,8 +6,7 @@ import type {
   ReasonStep,
 } from "../../reasons/explanation.ts";
 import { numberText } from "../terminal/number_text.ts";
-import { oneLine } from "../terminal/one_line.ts";
-import { fittingTable } from "../terminal/text_table.ts";
+import { fittingTable, oneLine } from "../terminal/text_table.ts";
 
 const FORMULA_CHARACTERS_MAX = 70;
 const TREE_LINES_MAX = 60;

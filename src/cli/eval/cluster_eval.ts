@@ -5,20 +5,17 @@ import type { ClusterPanel } from "../../cluster/client/cluster.ts";
 import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
 import { REMOVED_OPTIONS } from "../../cluster/client/options.ts";
 import { noAddress } from "../../cluster/protocol/errors.ts";
-import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import { counted } from "../../text/counted.ts";
 import { addFlags, refuseFlag } from "../opening/option_flags.ts";
-import { type Opened, withProgram } from "../opening/with_program.ts";
+import type { Opened } from "../opening/with_program.ts";
 import { flagOf } from "../terminal/command_line.ts";
-import { parseSomeNames } from "../terminal/formula_file.ts";
-import { COUNT_MAX, parseCountTo } from "../terminal/whole_number.ts";
+import { countTo, someNames } from "../terminal/option_values.ts";
 import { addConnectionFlags, type ConnectionFlags, parseResources, tlsFiles } from "./cluster_flags.ts";
 import { summariseCluster } from "./cluster_summary.ts";
 import type { EvalResult } from "./eval_summary.ts";
-import { checkOutputs, isFolderName } from "./outputs.ts";
-import { type EvalRun, printResult, withTrace, writeBlocks } from "./result.ts";
+import { isFolderName } from "./outputs.ts";
+import { type EvalRun, printResult, withEvaluation, writeBlocks } from "./result.ts";
 import { addResultFlags, type ResultFlags } from "./result_flags.ts";
-import { checkStreams, formulasOf } from "./standard_streams.ts";
 
 interface ClusterEvalFlags extends ResultFlags, ConnectionFlags {
   readonly scatter?: true;
@@ -38,20 +35,18 @@ export function addClusterEval(cluster: Command): void {
     .option("--scheduler <url>", "of Dask, e.g. tcp://host:8786 (default: DASK_SCHEDULER_ADDRESS)");
   addConnectionFlags(command)
     .option("--scatter", "bring the bars to workers that do not see the file")
-    .option("--slab-rows <count>", "times of a task", parseCountTo(COUNT_MAX))
-    .option("--workers <names>", "only these workers or hosts, e.g. host1,host2", (text) =>
-      parseSomeNames(text, "worker"),
-    )
+    .option("--slab-rows <count>", "times of a task", countTo())
+    .option("--workers <names>", "only these workers or hosts, e.g. host1,host2", someNames("worker"))
     .option("--resources <name=number>", "what workers must have, e.g. BIG=1", parseResources)
     .option(
       "--task-timeout <seconds>",
       "a task that takes longer is started again (default: 50 times its estimate, at least 120)",
-      parseCountTo(COUNT_MAX),
+      countTo(),
     )
     .option(
       "--timeout <seconds>",
       "for the whole start, until workers are ready; then how long none may be there (default: 30)",
-      parseCountTo(COUNT_MAX),
+      countTo(),
     );
   addFlags(command, "factorloom cluster eval");
   addResultFlags(
@@ -71,15 +66,10 @@ export function addClusterEval(cluster: Command): void {
 }
 
 async function evaluateOnCluster(file: string | undefined, flags: ClusterEvalFlags): Promise<void> {
-  const startMs = traceNowMs();
-  checkStreams(file, flags);
-  const formulas = await formulasOf(file, flags);
-  await checkOutputs(formulas.input, flags);
-  await withProgram("factorloom cluster eval", formulas, flags, async (opened) => {
-    await withTrace("cluster eval", opened, flags, null, startMs, async (run) =>
-      printResult(run, await evaluate(run, flags)),
-    );
-  });
+  const openReport = async () => null;
+  await withEvaluation("factorloom cluster eval", file, flags, openReport, async (run) =>
+    printResult(run, await evaluate(run, flags)),
+  );
 }
 
 async function evaluate(run: EvalRun, flags: ClusterEvalFlags): Promise<EvalResult> {

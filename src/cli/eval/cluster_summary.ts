@@ -3,7 +3,7 @@ import type { Cluster } from "../../cluster/client/cluster.ts";
 import type { ClusterRun } from "../../cluster/client/cluster_run.ts";
 import { formatBytes } from "../../evaluation/memory/memory_need.ts";
 import { counted } from "../../text/counted.ts";
-import { formatTable } from "../terminal/text_table.ts";
+import { tableOf } from "../terminal/text_table.ts";
 
 /** Summarises a run on a cluster and the work of every worker. */
 export function summariseCluster({ info, scheduler }: Cluster, { job, report, restarts, hangs }: ClusterRun) {
@@ -26,34 +26,22 @@ export type ClusterSummary = ReturnType<typeof summariseCluster>;
 
 /** One line per worker. `written` counts parts and column files, `read again` the column files that joins read. */
 export function clusterText(summary: ClusterSummary): string {
-  const rows = summary.workers.map((worker) => [
-    worker.address,
-    worker.tasks ?? 0,
-    `${(worker.seconds ?? 0).toFixed(2)} s`,
-    formatBytes(worker.bytesWritten ?? 0),
-    formatBytes(worker.bytesRead ?? 0),
-    formatBytes(worker.managedBytes),
-    formatBytes(worker.unmanagedBytes),
-    formatBytes(worker.spilledBytes),
-    formatBytes(worker.workerBytesMax ?? 0),
-    formatBytes(worker.executorBytesMax ?? 0),
-    worker.stolenBy,
-    worker.replicatedKeys,
-    worker.executorRestarts ?? 0,
-  ]);
+  const table = tableOf(summary.workers, {
+    worker: ({ address }) => address,
+    tasks: ({ tasks = 0 }) => tasks,
+    busy: ({ seconds = 0 }) => `${seconds.toFixed(2)} s`,
+    written: ({ bytesWritten = 0 }) => formatBytes(bytesWritten),
+    "read again": ({ bytesRead = 0 }) => formatBytes(bytesRead),
+    managed: ({ managedBytes }) => formatBytes(managedBytes),
+    unmanaged: ({ unmanagedBytes }) => formatBytes(unmanagedBytes),
+    spilled: ({ spilledBytes }) => formatBytes(spilledBytes),
+    peak: ({ workerBytesMax = 0 }) => formatBytes(workerBytesMax),
+    executors: ({ executorBytesMax = 0 }) => formatBytes(executorBytesMax),
+    stolen: ({ stolenBy }) => stolenBy,
+    replicated: ({ replicatedKeys }) => replicatedKeys,
+    restarts: ({ executorRestarts = 0 }) => executorRestarts,
+  });
   const { slabs, shares, workersGone, runsBegunAnew, dashboard } = summary;
-  const heads = [
-    "worker",
-    "tasks",
-    "busy",
-    "written",
-    "read again",
-    "managed",
-    "unmanaged",
-    "spilled",
-    "peak",
-    "executors",
-  ];
   const lost =
     workersGone > 0 ? `; ${counted(workersGone, "worker")} lost, ${summary.workersJoined} joined` : "";
   const histories = shares.filter(({ warmUpRows }) => warmUpRows === null).length;
@@ -61,7 +49,7 @@ export function clusterText(summary: ClusterSummary): string {
   const again = runsBegunAnew > 0 ? `; the run began again ${counted(runsBegunAnew, "time")}` : "";
   return [
     "",
-    formatTable([...heads, "stolen", "replicated", "restarts"], rows),
+    table,
     "",
     `cluster: ${summary.scheduler}, ${counted(slabs, "slab")}, ${counted(shares.length, "group")} of factors${overAll}${lost}${again}`,
     ...summary.hangs.map((hang) => `hang: ${hangText(hang)}`),

@@ -4,16 +4,14 @@ import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import type { ValueData } from "../../pages/report/report_data.ts";
 import type { NullReport } from "../../reasons/null_report.ts";
 import { addFlags, refuseFlag } from "../opening/option_flags.ts";
-import { withProgram } from "../opening/with_program.ts";
+import { countNulls, type Opened } from "../opening/with_program.ts";
 import type { EvalReport } from "../report/eval_report.ts";
 import type { Statistics } from "../statistics/factor_statistics.ts";
 import { histogramOf } from "../statistics/histogram.ts";
-import { countNulls } from "./count_nulls.ts";
 import { causesByFactor, type EvalResult } from "./eval_summary.ts";
-import { checkOutputs, isFolderName } from "./outputs.ts";
-import { type EvalRun, printResult, withTrace, writeBlocks } from "./result.ts";
+import { isFolderName } from "./outputs.ts";
+import { type EvalRun, printResult, withEvaluation, writeBlocks } from "./result.ts";
 import { addResultFlags, type ResultFlags } from "./result_flags.ts";
-import { checkStreams, formulasOf } from "./standard_streams.ts";
 
 /** Of a histogram on the page about a run. */
 const REPORT_INTERVALS = 32;
@@ -61,21 +59,15 @@ export function addEval(program: Command): void {
 
 /** Evaluates formulas over a table of bars, writes the factors to `--out`, and prints a summary. */
 export async function evaluateFile(file: string | undefined, flags: EvalFlags): Promise<void> {
-  const startMs = traceNowMs();
   if (flags.out !== undefined && isFolderName(flags.out))
     throw onlyOnCluster(`--out ${flags.out}, a folder,`);
-  checkStreams(file, flags);
-  const formulas = await formulasOf(file, flags);
-  await checkOutputs(formulas.input, flags);
-  await withProgram("factorloom eval", formulas, flags, async (opened) => {
-    const report =
-      flags.report === undefined ? null : await openReport(opened.specs.call.keepInfinite, startMs);
-    await withTrace("eval", opened, flags, report, startMs, async (run) => {
-      const counts = await evaluate(run);
-      const nulls = flags.causes || report ? await countNulls(opened) : null;
-      if (report) await writeReport(run, report, counts, nulls!);
-      await printResult(run, flags.causes ? { ...counts, nullCauses: causesByFactor(nulls!) } : counts);
-    });
+  const openReport = flags.report === undefined ? async () => null : newReport;
+  await withEvaluation("factorloom eval", file, flags, openReport, async (run) => {
+    const { opened, report } = run;
+    const counts = await evaluate(run);
+    const nulls = flags.causes || report ? await countNulls(opened) : null;
+    if (report) await writeReport(run, report, counts, nulls!);
+    await printResult(run, flags.causes ? { ...counts, nullCauses: causesByFactor(nulls!) } : counts);
   });
 }
 
@@ -101,9 +93,9 @@ async function evaluate(run: EvalRun): Promise<EvalResult> {
   }
 }
 
-async function openReport(keepInfinite = false, startMs: number): Promise<EvalReport> {
+async function newReport({ specs }: Opened, startMs: number): Promise<EvalReport> {
   const { EvalReport } = await import("../report/eval_report.ts");
-  return new EvalReport(keepInfinite, startMs);
+  return new EvalReport(specs.call.keepInfinite === true, startMs);
 }
 
 /** Writes the page about the run. */
@@ -113,16 +105,12 @@ async function writeReport(
   result: EvalResult,
   nulls: NullReport,
 ): Promise<void> {
-  await report.write(flags.report!, {
-    program,
-    source,
-    bars,
-    rowCount: result.rowCount,
-    values: new Map([...(result.statistics ?? [])].map(([name, one]) => [name, one && reportValues(one)])),
-    infiniteCounts: result.nonFiniteCounts,
-    nulls,
-    steps: steps.spans,
-  });
+  const { rowCount, nonFiniteCounts: infiniteCounts } = result;
+  const values = new Map([...result.statistics!].map(([name, one]) => [name, one && reportValues(one)]));
+  const { time, symbols } = source;
+  const symbolCount = symbols.length;
+  const run = { program, time, symbolCount, bars, rowCount, values, infiniteCounts, nulls };
+  await report.write(flags.report!, run, steps.spans);
 }
 
 function reportValues({ sample, min, max, median, mean, sd }: Statistics): ValueData {

@@ -5,7 +5,7 @@ import type { FactorNulls, NullReport } from "../../reasons/null_report.ts";
 import { counted } from "../../text/counted.ts";
 import type { Statistics } from "../statistics/factor_statistics.ts";
 import type { FactorSummary } from "../statistics/statistics_table.ts";
-import { type StepTimes, timesText } from "../trace/steps.ts";
+import { type StepTimes, timesText } from "../terminal/progress.ts";
 import { type ClusterSummary, clusterText } from "./cluster_summary.ts";
 import type { ShownRow } from "./shown_rows.ts";
 

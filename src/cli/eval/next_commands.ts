@@ -38,11 +38,7 @@ function reasonLines({ file, flags, factors, rowCount, shownRows, columns }: Eva
   const worst = factors.toSorted((a, b) => b.nullCount - a.nullCount)[0];
   if (worst === undefined || rowCount === 0 || worst.nullCount < (1 - COVERAGE_MIN) * rowCount) return [];
   const share = Math.round((100 * worst.nullCount) / rowCount);
-  const {
-    from: _,
-    to: __,
-    ...kept
-  } = flags as ResultFlags & { readonly from?: string; readonly to?: string };
+  const { from: _, to: __, ...kept } = flags;
   const words = flagWords("factorloom why", kept, ["source", "program", "call"]);
   const call = [quoted(file), `--data ${quoted(flags.data)}`, ...words].join(" ");
   const index = columns.factors.indexOf(worst.name);

@@ -33,27 +33,15 @@ export async function checkOutputs(
     await checkOutputSpares("--out", out, inputs);
     if (!isFolderName(out)) await checkOutputPath(out);
   }
-  const others = [
-    ["--trace", trace, [["the result", out]]],
-    [
-      "--report",
-      report,
-      [
-        ["the result", out],
-        ["the trace", trace],
-      ],
-    ],
-  ] as const;
-  for (const [option, path, earlier] of others) {
+  const earlier = new Map<string, string>();
+  if (out !== undefined) earlier.set(realPath(out), "the result");
+  for (const [name, path] of Object.entries({ trace, report })) {
     if (path === undefined) continue;
-    await checkOutputSpares(option, path, inputs);
-    for (const [what, other] of earlier) refuseSameOutput(option, path, what, other);
+    await checkOutputSpares(`--${name}`, path, inputs);
+    const what = earlier.get(realPath(path));
+    if (what !== undefined)
+      throw new UsageError("E514", `--${name} ${path} would overwrite ${what}`, "give it a name of its own");
+    earlier.set(realPath(path), `the ${name}`);
     await checkWritable(path);
   }
-}
-
-/** @throws UsageError E514 if one output would replace another. */
-function refuseSameOutput(option: string, path: string, what: string, other: string | undefined): void {
-  if (other === undefined || realPath(other) !== realPath(path)) return;
-  throw new UsageError("E514", `${option} ${path} would overwrite ${what}`, "give it a name of its own");
 }

@@ -4,16 +4,19 @@ import { formatTime } from "../../data/time/time_text.ts";
 import type { FactorWriter, TableOutput } from "../../data/write/batch_writer.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import { traceNowMs } from "../../execution/trace/trace_events.ts";
-import type { Opened } from "../opening/with_program.ts";
+import type { CommandDoor } from "../../options/doors.ts";
+import { type Opened, withProgram } from "../opening/with_program.ts";
 import type { EvalReport } from "../report/eval_report.ts";
 import { FactorStatistics } from "../statistics/factor_statistics.ts";
 import { STANDARD } from "../terminal/standard_input.ts";
 import { lineWidth, print, printNote } from "../terminal/terminal.ts";
 import type { EvalTrace } from "../trace/eval_trace.ts";
 import { type EvalResult, factorSummaries, summarise, summaryText } from "./eval_summary.ts";
+import { checkOutputs } from "./outputs.ts";
 import type { ResultFlags } from "./result_flags.ts";
 import type { RowChoice } from "./row_choice.ts";
 import { ShownRows } from "./shown_rows.ts";
+import { checkStreams, formulasOf } from "./standard_streams.ts";
 
 /** An evaluation after the formulas are compiled. */
 export interface EvalRun {
@@ -24,35 +27,39 @@ export interface EvalRun {
   readonly report: EvalReport | null;
 }
 
-/** Chooses the rows to be printed and opens the trace, does the work, and completes the trace however it ends. */
-export async function withTrace(
-  title: string,
-  opened: Opened,
+/** Checks the flags, opens bars, formulas, report and trace, does the work, and completes the trace however it ends. */
+export async function withEvaluation(
+  door: CommandDoor,
+  file: string | undefined,
   flags: ResultFlags,
-  report: EvalReport | null,
-  startMs: number,
+  openReport: (opened: Opened, startMs: number) => Promise<EvalReport | null>,
   work: (run: EvalRun) => Promise<void>,
 ): Promise<void> {
-  const [{ EvalTrace }, { TraceFile }, { rowChoice }] = await Promise.all([
-    import("../trace/eval_trace.ts"),
-    import("../trace/trace_file.ts"),
-    import("./row_choice.ts"),
-  ]);
-  const { from, to } = opened.specs.call;
-  const choice = await rowChoice(opened.source, flags, { ...(from && { from }), ...(to && { to }) });
-  const sinks = [
-    ...(flags.trace === undefined ? [] : [await TraceFile.open(flags.trace)]),
-    ...(report ? [report.record] : []),
-  ];
-  const name = `factorloom ${title} ${opened.program.file}`;
-  const trace = sinks.length > 0 ? new EvalTrace(sinks, name, startMs) : null;
-  try {
-    await work({ opened, flags, choice, trace, report });
-  } catch (error) {
-    await trace?.close(opened.steps.spans).catch(() => {});
-    throw error;
-  }
-  await trace?.close(opened.steps.spans);
+  const startMs = traceNowMs();
+  checkStreams(file, flags);
+  const formulas = await formulasOf(file, flags);
+  await checkOutputs(formulas.input, flags);
+  await withProgram(door, formulas, flags, async (opened) => {
+    const [{ EvalTrace }, { TraceFile }, { rowChoice }] = await Promise.all([
+      import("../trace/eval_trace.ts"),
+      import("../trace/trace_file.ts"),
+      import("./row_choice.ts"),
+    ]);
+    const { from, to } = opened.specs.call;
+    const choice = await rowChoice(opened.source, flags, { ...(from && { from }), ...(to && { to }) });
+    const report = await openReport(opened, startMs);
+    const traceFile = flags.trace === undefined ? null : await TraceFile.open(flags.trace);
+    const title = `${door} ${opened.program.file}`;
+    const trace =
+      traceFile || report ? new EvalTrace(traceFile, report?.record ?? null, title, startMs) : null;
+    try {
+      await work({ opened, flags, choice, trace, report });
+    } catch (error) {
+      await trace?.close(opened.steps.spans).catch(() => {});
+      throw error;
+    }
+    await trace?.close(opened.steps.spans);
+  });
 }
 
 /** Writes the blocks where `--out` says, and keeps what the summary shows. */

@@ -1,12 +1,15 @@
 import { type Command, Option } from "commander";
 import { STREAM_FORMATS, type StreamFormat } from "../../data/write/stream_formats.ts";
 import type { Flags } from "../opening/option_flags.ts";
-import { collect } from "../terminal/repeated_options.ts";
-import { addRowOptions, type RowOptions } from "./row_options.ts";
+import { collect, countTo, someNames } from "../terminal/option_values.ts";
 
 /** The flags of `eval` and `cluster eval` beside those of the table of options. */
-export interface ResultFlags extends Flags, RowOptions {
+export interface ResultFlags extends Flags {
   readonly data: string;
+  readonly tail?: number;
+  readonly head?: number;
+  readonly symbols?: string[];
+  readonly at?: string;
   readonly expr?: readonly string[];
   readonly out?: string;
   readonly format?: StreamFormat;
@@ -16,9 +19,23 @@ export interface ResultFlags extends Flags, RowOptions {
   readonly json?: true;
 }
 
+/** Rows that are printed at most. */
+export const SHOWN_ROWS_MAX = 10_000;
+
 /** Adds the flags that `eval` and `cluster eval` have for their results. */
 export function addResultFlags(command: Command, out: string): Command {
-  return addRowOptions(command)
+  const printed = (flags: string, text: string, parse?: (text: string) => unknown) => {
+    const option = new Option(flags, text).conflicts("json");
+    return parse ? option.argParser(parse) : option;
+  };
+  const rows = countTo(SHOWN_ROWS_MAX, 0);
+  return command
+    .addOption(printed("--tail <count>", "print the last rows (default: 5)", rows))
+    .addOption(printed("--head <count>", "print the first rows instead", rows).conflicts("tail"))
+    .addOption(
+      printed("--symbols <names>", "print rows of these symbols only, e.g. AAPL,BA", someNames("symbol")),
+    )
+    .addOption(printed("--at <time>", "print the rows of this time only, e.g. 2018-02-07"))
     .option("--expr <formula>", "a formula instead of a file, e.g. 'rank(close)' (may be repeated)", collect)
     .option("--out <path>", out)
     .addOption(new Option("--format <name>", "what --out - writes (default: csv)").choices(STREAM_FORMATS))

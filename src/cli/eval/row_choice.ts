@@ -2,7 +2,7 @@ import type { PanelSource } from "../../data/panel/panel_source.ts";
 import { rowsWithin } from "../../evaluation/row_range.ts";
 import type { TimeColumn } from "../../panel.ts";
 import { laneOf, rowOf } from "../../reasons/cell_of_panel.ts";
-import { type RowOptions, SHOWN_ROWS_MAX } from "./row_options.ts";
+import { type ResultFlags, SHOWN_ROWS_MAX } from "./result_flags.ts";
 
 /** Which rows of a result are printed. */
 export interface RowChoice {
@@ -24,7 +24,7 @@ const ROWS_DEFAULT = 5;
  */
 export async function rowChoice(
   { symbols, time }: Pick<PanelSource, "symbols" | "time">,
-  options: RowOptions,
+  options: Pick<ResultFlags, "tail" | "head" | "symbols" | "at">,
   range: Parameters<typeof rowsWithin>[1],
 ): Promise<RowChoice> {
   const lanes = options.symbols?.map((symbol) => laneOf({ symbols }, symbol));

@@ -1,22 +1,12 @@
 import { type Formulas, formulasOfFile } from "../opening/with_program.ts";
 import { commandLineWrong } from "../terminal/command_line.ts";
 import { STANDARD } from "../terminal/standard_input.ts";
-
-/** The options that may stand for stdin, stdout or a file of formulas. */
-interface StreamOptions {
-  readonly expr?: readonly string[];
-  readonly data: string;
-  readonly out?: string;
-  readonly format?: string;
-  readonly trace?: string;
-  readonly report?: string;
-  readonly json?: true;
-}
+import type { ResultFlags } from "./result_flags.ts";
 
 /** @throws UsageError E500 for two sources of formulas or none, stdin twice, two uses of stdout, and what cannot go there. */
 export function checkStreams(
   file: string | undefined,
-  { expr, data, out, format, trace, report, json }: StreamOptions,
+  { expr, data, out, format, trace, report, json }: ResultFlags,
 ): void {
   if ((file === undefined) === (expr === undefined))
     throw commandLineWrong("eval takes one source of formulas", "give a file or --expr, and not both");
@@ -32,7 +22,7 @@ export function checkStreams(
 }
 
 /** The formulas of a file, of stdin or of the command line. */
-export async function formulasOf(file: string | undefined, { expr }: StreamOptions): Promise<Formulas> {
+export async function formulasOf(file: string | undefined, { expr }: ResultFlags): Promise<Formulas> {
   if (expr) return { name: "--expr", text: expressionText(expr) };
   return await formulasOfFile(file!);
 }

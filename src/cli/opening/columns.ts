@@ -3,7 +3,7 @@ import type { CompileOptions } from "../../compile.ts";
 import type { CommandDoor } from "../../options/doors.ts";
 import { optionsAt } from "../../options/option_table.ts";
 import { commandLineWrong } from "../terminal/command_line.ts";
-import { parseColumnNames } from "../terminal/formula_file.ts";
+import { parseColumnNames } from "../terminal/option_values.ts";
 import { addFlags, attributeOf, type Flags, specsOf } from "./option_flags.ts";
 import { columnsOf } from "./with_program.ts";
 

@@ -10,9 +10,7 @@ import { optionsAt } from "../../options/option_table.ts";
 import type { ChoiceKind, NumberKind } from "../../text/argument_kinds.ts";
 import { parseByteSize } from "../../text/byte_size.ts";
 import { notAnOption } from "../../text/option_kinds.ts";
-import { parseSomeNames } from "../terminal/formula_file.ts";
-import { collect, collectAssignment } from "../terminal/repeated_options.ts";
-import { parseCount } from "../terminal/whole_number.ts";
+import { collect, collectAssignment, countTo, someNames } from "../terminal/option_values.ts";
 
 /** The values of flags, by the names of Commander. */
 export type Flags = Readonly<Record<string, unknown>>;
@@ -47,7 +45,7 @@ function optionOf({ flag, help, kind, written }: OptionRow): Option {
   const option = named(flag!, help);
   switch (written) {
     case "names":
-      return option.argParser((text) => parseSomeNames(text, "factor"));
+      return option.argParser(someNames("factor"));
     case "list":
       return option.argParser(collect);
     case "pairs":
@@ -56,7 +54,7 @@ function optionOf({ flag, help, kind, written }: OptionRow): Option {
       return option.choices((kind as ChoiceKind).choices);
     case "count": {
       const { min, max } = kind as NumberKind;
-      return option.argParser((text) => parseCount(text, min, max));
+      return option.argParser(countTo(max, min));
     }
     case "restarts":
       return option.argParser(parseRestarts);
@@ -70,7 +68,7 @@ function optionOf({ flag, help, kind, written }: OptionRow): Option {
 /** `2020-01-02,2020-02-03`, or sessions: `09:30-11:30,13:00-15:00@Asia/Shanghai`. */
 function parseRestarts(text: string): Restarts {
   const [times = "", ...zones] = text.split("@");
-  const names = parseSomeNames(times, "time");
+  const names = someNames("time")(times);
   const pairs = names.map((name) => /^(\d\d:\d\d)-(\d\d:\d\d)$/.exec(name));
   if (zones.length === 0 && pairs.every((pair) => pair === null)) return names;
   const sessions = pairs.map((pair) => [pair?.[1] ?? "", pair?.[2] ?? ""] as const);

@@ -2,14 +2,16 @@
 import type { ParamValue } from "../../ast/param_value.ts";
 import { type CompileOptions, compile, finalDag, type Program } from "../../compile.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
+import type { Engine } from "../../engine.ts";
 import type { EvaluateOptions } from "../../evaluation/options.ts";
 import { readsWholeRows } from "../../operator/definition.ts";
 import type { CommandDoor } from "../../options/doors.ts";
+import type { NullReport } from "../../reasons/null_report.ts";
 import { counted } from "../../text/counted.ts";
 import { readFormulaFile } from "../terminal/formula_file.ts";
 import { interruptionSignal } from "../terminal/interruption.ts";
+import { Progress } from "../terminal/progress.ts";
 import { dataFile, STANDARD } from "../terminal/standard_input.ts";
-import { Steps } from "../trace/steps.ts";
 import { type Flags, type Specs, specsOf } from "./option_flags.ts";
 
 /** Formulas and what errors call them. */
@@ -34,13 +36,15 @@ export interface Opened {
   readonly path: string;
   readonly bars: string;
   readonly specs: Specs;
-  readonly steps: Steps;
+  readonly steps: Progress;
   /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal;
   /** Compiles other formulas for the bars, or the same in another way. */
   compile(formulas: Formulas, changes?: CompileOptions): Program;
   /** What the flags say of a call of these programs, with signal and progress. */
   callOf(...programs: Program[]): EvaluateOptions;
+  /** Does a step in threads of its own. */
+  inEngine<T>(step: string, work: (engine: Engine) => Promise<T>): Promise<T>;
 }
 
 /** Opens bars, compiles formulas for their columns, does the work and closes the bars. */
@@ -58,7 +62,7 @@ export async function withProgram<T>(
   const specs = await specsOf(door, flags);
   await using data = await dataFile(flags.data);
   const bars = flags.data === STANDARD ? "stdin" : flags.data;
-  const steps = new Steps(ora);
+  const steps = new Progress(ora);
   const source = await steps.run("read", () => openPanelSource(data.path, specs.source));
   try {
     const compileOf = (of: Formulas, changes: CompileOptions = {}) => {
@@ -80,20 +84,27 @@ export async function withProgram<T>(
       signal,
       onProgress: (done, count) => steps.show(done / count, counted(count, "time")),
     });
-    const { path } = data;
-    return await work({ program, source, path, bars, specs, steps, signal, compile: compileOf, callOf });
+    const inEngine = async <R>(step: string, ask: (engine: Engine) => Promise<R>): Promise<R> => {
+      const { Engine } = await import("../../engine.ts");
+      return await steps.run(step, async () => {
+        await using engine = await Engine.start(specs.engine);
+        return await ask(engine);
+      });
+    };
+    const opened = { program, source, path: data.path, bars, specs, steps, signal, callOf, inEngine };
+    return await work({ ...opened, compile: compileOf });
   } finally {
     await source.close();
   }
 }
 
+/** Where the nulls of a call's factors come from: a pass over the bars. */
+export const countNulls = ({ program, source, callOf, inEngine }: Opened): Promise<NullReport> =>
+  inEngine("count nulls", (engine) => engine.nulls(program, source, callOf(program)));
+
 /** The columns that formulas over bars may read. */
 export function columnsOf({ fieldNames, groupNames, groupReasons }: PanelSource): CompileOptions {
-  return {
-    fields: fieldNames,
-    groups: groupNames,
-    ...(groupReasons === undefined ? {} : { groupReasons }),
-  };
+  return { fields: fieldNames, groups: groupNames, ...(groupReasons && { groupReasons }) };
 }
 
 /** Warns if no operator reads the universe: even an unknown name would go unnoticed. */

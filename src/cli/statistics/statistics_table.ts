@@ -46,58 +46,47 @@ export function statisticsTable(
   const shown = isFolded
     ? factors.toSorted((a, b) => b.nullCount - a.nullCount).slice(0, FACTORS_MAX)
     : factors;
-  const table = wantedTable(columnsOf(shown, rowCount), width);
+  const columns = columnsOf(shown, rowCount);
+  const header = Object.keys(columns);
+  const rows = shown.map((factor) => Object.values(columns).map((textOf) => textOf(factor)));
+  const leastWanted = LEAST_WANTED.map((name) => header.indexOf(name)).filter((column) => column >= 0);
+  const isRight = (column: number) => !["factor", "null causes", "histogram"].includes(header[column]!);
+  const table = fittingTable(header, rows, { width, leastWanted }, isRight);
   const hidden = factors.length - shown.length;
   return hidden === 0 ? table : `${table}\n… ${counted(hidden, "factor")} with fewer nulls: --all`;
 }
 
-type Columns = ReadonlyMap<string, readonly string[]>;
+type TextOf = (factor: FactorSummary) => string;
 
-function columnsOf(factors: readonly FactorSummary[], rowCount: number): Columns {
-  const column = (text: (factor: FactorSummary) => string) => factors.map(text);
-  const number = (of: (statistics: Statistics) => number) =>
-    column(({ statistics }) => {
+/** The columns in which some factor has something. */
+function columnsOf(factors: readonly FactorSummary[], rowCount: number): Readonly<Record<string, TextOf>> {
+  const number =
+    (of: (statistics: Statistics) => number): TextOf =>
+    ({ statistics }) => {
       const value = statistics === null ? Number.NaN : of(statistics);
       return Number.isNaN(value) ? "" : numberText(value, DIGITS);
-    });
-  const columns = new Map([
-    ["factor", column(({ name }) => name)],
-    ["coverage", column(({ nullCount }) => shareText(rowCount - nullCount, rowCount))],
-    ["nulls", column(({ nullCount }) => nullCount.toLocaleString("en"))],
-    ["null causes", column(causesText)],
-    ["infinities", column(({ nonFiniteCount }) => nonFiniteCount.toLocaleString("en"))],
-    ["min", number(({ min }) => min)],
-    ["median", number(({ median }) => median)],
-    ["max", number(({ max }) => max)],
-    ["mean", number(({ mean }) => mean)],
-    ["sd", number(({ sd }) => sd)],
-    [
-      "histogram",
-      column(({ statistics }) => (statistics === null ? "" : histogramText(statistics.histogram))),
-    ],
-  ]);
-  if (factors.every(({ nullCauses }) => nullCauses === undefined)) columns.delete("null causes");
-  if (factors.every(({ nonFiniteCount }) => nonFiniteCount === 0)) columns.delete("infinities");
-  if (factors.every(({ statistics }) => statistics === null))
-    for (const name of ["min", "median", "max", "mean", "sd", "histogram"]) columns.delete(name);
-  return columns;
+    };
+  return {
+    factor: ({ name }) => name,
+    coverage: ({ nullCount }) => shareText(rowCount - nullCount, rowCount),
+    nulls: ({ nullCount }) => nullCount.toLocaleString("en"),
+    ...(factors.some(({ nullCauses }) => nullCauses !== undefined) && { "null causes": causesText }),
+    ...(factors.some(({ nonFiniteCount }) => nonFiniteCount > 0) && {
+      infinities: ({ nonFiniteCount }) => nonFiniteCount.toLocaleString("en"),
+    }),
+    ...(factors.some(({ statistics }) => statistics !== null) && {
+      min: number(({ min }) => min),
+      median: number(({ median }) => median),
+      max: number(({ max }) => max),
+      mean: number(({ mean }) => mean),
+      sd: number(({ sd }) => sd),
+      histogram: ({ statistics }) => (statistics === null ? "" : histogramText(statistics.histogram)),
+    }),
+  };
 }
 
-const causesText = ({ nullCauses = [], nullCount }: FactorSummary): string =>
+const causesText: TextOf = ({ nullCauses = [], nullCount }) =>
   nullCauses
     .slice(0, CAUSES_MAX)
     .map(({ cause, cellCount }) => `${NULL_CAUSES[cause].title} ${shareText(cellCount, nullCount)}`)
     .join(", ");
-
-/** The columns that are wanted most, as many as the width holds. */
-function wantedTable(columns: Columns, width: number): string {
-  const header = [...columns.keys()];
-  const rows = columns.get("factor")!.map((_, row) => [...columns.values()].map((texts) => texts[row]!));
-  const leastWanted = LEAST_WANTED.map((name) => header.indexOf(name)).filter((column) => column >= 0);
-  return fittingTable(
-    header,
-    rows,
-    { width, leastWanted },
-    (column) => !["factor", "null causes", "histogram"].includes(header[column]!),
-  );
-}

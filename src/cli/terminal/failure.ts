@@ -19,7 +19,7 @@ export function exitCodeOf(error: unknown): number {
   if (error instanceof Interruption) return error.exitCode;
   if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT_CODES.done : EXIT_CODES.input;
   if (error instanceof ResourceError) return EXIT_CODES.resources;
-  return error instanceof FactorloomError && !isBug(error) ? EXIT_CODES.input : EXIT_CODES.internal;
+  return isExpected(error) ? EXIT_CODES.input : EXIT_CODES.internal;
 }
 
 /** Prints an error to stderr: the message of expected errors, the stack of bugs. */
@@ -27,7 +27,7 @@ export function reportError(error: unknown): void {
   if (error instanceof DataError || error instanceof UsageError) {
     // Escaped by itself, so that a line end in a name does not start a line.
     printNote(`${error.code} ${visible(namingStdin(error.problem))}\n  ${visible(error.remedy)}`);
-  } else if (error instanceof Interruption || (error instanceof FactorloomError && !isBug(error))) {
+  } else if (error instanceof Interruption || isExpected(error)) {
     printNote(namingStdin(error.message));
   } else {
     printNote(String(error instanceof Error ? error.stack : error));
@@ -66,6 +66,6 @@ export function failureReport(error: unknown): FailureReport {
   return failureReport(new InternalError(problem));
 }
 
-function isBug(error: FactorloomError): boolean {
-  return error instanceof InternalError;
+function isExpected(error: unknown): error is FactorloomError {
+  return error instanceof FactorloomError && !(error instanceof InternalError);
 }

@@ -1,9 +1,7 @@
 import { readFile, stat } from "node:fs/promises";
-import { InvalidArgumentError } from "commander";
 import { UsageError } from "../../errors.ts";
 import { SOURCE_BYTES_MAX } from "../../limits.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
-import { commandLineWrong } from "./command_line.ts";
 import { STANDARD } from "./standard_input.ts";
 
 /**
@@ -34,28 +32,4 @@ async function readStandardInput(): Promise<string> {
 function tooLarge(what: string, bytes: string): UsageError {
   const message = `${what} has ${bytes} bytes, a formula file has at most ${SOURCE_BYTES_MAX}`;
   return new UsageError("E508", message, "split it into several files");
-}
-
-/** `a,b` -> `["a", "b"]`. */
-export function parseNames(text: string): string[] {
-  return text
-    .split(",")
-    .map((name) => name.trim())
-    .filter((name) => name !== "");
-}
-
-/** At least one name. @throws InvalidArgumentError */
-export function parseSomeNames(text: string, what: string): string[] {
-  const names = parseNames(text);
-  if (names.length === 0) throw new InvalidArgumentError(`Name at least one ${what}.`);
-  return names;
-}
-
-/** Names of columns. @throws UsageError E500 for a table, which `eval` takes in the same place. */
-export function parseColumnNames(text: string): string[] {
-  const names = parseNames(text);
-  const table = names.find((name) => /\.(csv|tsv|parquet|arrow|feather|ipc)(\.gz)?$/i.test(name));
-  if (table === undefined) return names;
-  const remedy = "give names of its columns, e.g. sector; --groups takes the table, together with --data";
-  throw commandLineWrong(`${table} is a table, where names of columns are expected`, remedy);
 }

@@ -11,11 +11,17 @@ export class Interruption extends Error {
   }
 }
 
-/** Aborts on SIGINT or SIGTERM, so that unfinished files are removed; the second signal ends the process at once. */
+/**
+ * Aborts on the first SIGINT or SIGTERM, so that unfinished files are removed or completed. The second one ends the process
+ * at once: journals and results allow it at any moment, and an exit would wait for threads that may wait for this one.
+ */
 export function interruptionSignal(): AbortSignal {
   const controller = new AbortController();
-  for (const signal of ["SIGINT", "SIGTERM"] as const) {
-    process.once(signal, () => controller.abort(new Interruption(signal)));
-  }
+  const signals = ["SIGINT", "SIGTERM"] as const;
+  const stop = (signal: (typeof signals)[number]) => {
+    for (const each of signals) process.off(each, stop);
+    controller.abort(new Interruption(signal));
+  };
+  for (const signal of signals) process.on(signal, stop);
   return controller.signal;
 }

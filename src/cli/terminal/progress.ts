@@ -1,11 +1,26 @@
 import type ora from "ora";
+import { traceNowMs } from "../../execution/trace/trace_events.ts";
 import { printNote } from "./terminal.ts";
 
 /** Interval of the lines of work that is not watched on a terminal. */
 const LINE_MS = 5000;
 
-/** Says on stderr what is being done: a spinner on a terminal, elsewhere a line every few seconds. */
+/** Wall time of each step in ms, to a tenth, in the order of the steps. */
+export type StepTimes = Record<string, number>;
+
+/** Start and end of a step, in ms since 1970. */
+export interface StepSpan {
+  readonly name: string;
+  readonly startMs: number;
+  readonly endMs: number;
+}
+
+/**
+ * Says on stderr what is being done, a spinner on a terminal, elsewhere a line every few seconds, and measures each step.
+ */
 export class Progress {
+  /** In the order of their ends. */
+  readonly spans: StepSpan[] = [];
   readonly #spinner: ReturnType<typeof ora>;
   #name = "";
   #text = "";
@@ -22,6 +37,22 @@ export class Progress {
     // https://no-color.org
     const color = process.env["NO_COLOR"] ? false : "cyan";
     this.#spinner = spinner({ stream: process.stderr, discardStdin: false, isEnabled, color });
+  }
+
+  /** Does the work of one step. */
+  async run<T>(name: string, work: () => Promise<T>): Promise<T> {
+    const startMs = traceNowMs();
+    this.start(name);
+    try {
+      return await work();
+    } finally {
+      this.spans.push({ name, startMs, endMs: traceNowMs() });
+      this.stop();
+    }
+  }
+
+  get times(): StepTimes {
+    return Object.fromEntries(this.spans.map(({ name, startMs, endMs }) => [name, tenths(endMs - startMs)]));
   }
 
   start(name: string): void {
@@ -69,10 +100,21 @@ export async function withProgress<T>(
 ): Promise<T> {
   const { default: ora } = await import("ora");
   const progress = new Progress(ora);
-  progress.start(name);
-  try {
-    return await work((done, total) => progress.show(done / total));
-  } finally {
-    progress.stop();
-  }
+  return await progress.run(name, () => work((done, total) => progress.show(done / total)));
+}
+
+/** To a tenth of a ms. */
+export function tenths(ms: number): number {
+  return Math.round(ms * 10) / 10;
+}
+
+/** `read 12 ms, compile 1.20 s`. */
+export function timesText(times: StepTimes): string {
+  return Object.entries(times)
+    .map(([name, ms]) => `${name} ${formatMs(ms)}`)
+    .join(", ");
+}
+
+export function formatMs(ms: number): string {
+  return ms < 1000 ? `${Math.round(ms)} ms` : `${(ms / 1000).toFixed(2)} s`;
 }

@@ -1,8 +1,8 @@
 import { type Command, CommanderError } from "commander";
 import { EXIT_CODES } from "../../errors.ts";
-import { COMMAND_LINE, refuseEmptyValues } from "./command_line.ts";
+import { COMMAND_LINE } from "./command_line.ts";
 import { exitCodeOf, failureReport, reportError } from "./failure.ts";
-import { refuseRepeatedOptions } from "./repeated_options.ts";
+import { refuseWrongValues } from "./option_values.ts";
 import { ignoreClosedPipes, print, printsSoFar, write } from "./terminal.ts";
 import { printWarnings } from "./warnings.ts";
 
@@ -17,8 +17,7 @@ export function prepare(program: Command): Command {
 
 /** Runs the command that the arguments name, prints an error and sets the exit code. */
 export async function runProgram(program: Command, args = process.argv.slice(2)): Promise<void> {
-  refuseRepeatedOptions(program);
-  refuseEmptyValues(program);
+  refuseWrongValues(program);
   ignoreClosedPipes();
   printWarnings();
   const before = printsSoFar();

@@ -1,6 +1,5 @@
-import { padText, textWidth } from "../../text/text_width.ts";
+import { padText, startOf, textWidth } from "../../text/text_width.ts";
 import { visible } from "../../text/visible.ts";
-import { cutEnd } from "./one_line.ts";
 
 /** Between the columns of a table. */
 export const COLUMN_GAP = "  ";
@@ -29,6 +28,15 @@ export function formatTable(
       return cells.join(COLUMN_GAP).trimEnd();
     })
     .join("\n");
+}
+
+/** The same with a row for each item; columns say by their headings what they have of it. */
+export function tableOf<Item>(
+  items: readonly Item[],
+  columns: Readonly<Record<string, (item: Item) => Cell>>,
+): string {
+  const rows = items.map((item) => Object.values(columns).map((cellOf) => cellOf(item)));
+  return formatTable(Object.keys(columns), rows);
 }
 
 /** How a table is made as narrow as a line; columns are given by their index. */
@@ -66,6 +74,15 @@ export function fittingTable(
   );
   const names = columns.map((column) => header[column]!);
   return formatTable(names, shown, isRight && ((column) => isRight(columns[column]!)));
+}
+
+/** A formula in one line, its end cut where it is wider than `widthMax`. */
+export function oneLine(formula: string, widthMax: number): string {
+  return cutEnd(formula.replaceAll(/\s+/g, " "), widthMax);
+}
+
+export function cutEnd(text: string, widthMax: number): string {
+  return textWidth(text) > widthMax ? `${startOf(text, widthMax - 3)}...` : text;
 }
 
 type Lines = readonly [readonly string[], ...(readonly string[])[]];

@@ -2,16 +2,18 @@ import type { ClusterReport } from "../../cluster/bridge/bridge.ts";
 import type { PanelSource } from "../../data/panel/panel_source.ts";
 import type { Engine } from "../../engine.ts";
 import { type TraceSink, traceNowMs } from "../../execution/trace/trace_events.ts";
+import type { StepSpan } from "../terminal/progress.ts";
 import { type ChromeEvent, ChromeTrace, TRACKS } from "./chrome_trace.ts";
-import type { EventSink } from "./event_sink.ts";
-import type { StepSpan } from "./steps.ts";
+import type { RunRecord } from "./run_record.ts";
+import type { TraceFile } from "./trace_file.ts";
 
 /** Time between two samples of the memory in use. */
 const SAMPLE_INTERVAL_MS = 100;
 
-/** The trace of one evaluation, for whoever takes its events: a file for Perfetto, the record of a report. */
+/** The trace of one evaluation, for a file that Perfetto reads, and for the record of a report. */
 export class EvalTrace {
-  readonly #sinks: readonly EventSink[];
+  readonly #file: TraceFile | null;
+  readonly #record: RunRecord | null;
   readonly #chrome: ChromeTrace;
   #sampling: NodeJS.Timeout | undefined;
 
@@ -19,8 +21,9 @@ export class EvalTrace {
    * @param title name of the process in the trace
    * @param startMs start of the time line, in ms since 1970
    */
-  constructor(sinks: readonly EventSink[], title: string, startMs: number) {
-    this.#sinks = sinks;
+  constructor(file: TraceFile | null, record: RunRecord | null, title: string, startMs: number) {
+    this.#file = file;
+    this.#record = record;
     this.#chrome = new ChromeTrace(startMs);
     void this.#write(this.#chrome.head(title));
   }
@@ -30,9 +33,9 @@ export class EvalTrace {
     await this.#write(events.flatMap((event) => this.#chrome.eventsOf(event)));
   };
 
-  /** A span of the main thread from `startMs` until now. */
-  span(name: string, startMs: number, args = {}): void {
-    this.#addSpan(TRACKS.main, name, startMs, args);
+  /** A span from `startMs` until now, of the main thread by default. */
+  span(name: string, startMs: number, args = {}, track: number = TRACKS.main): void {
+    void this.#write([this.#chrome.span(track, name, startMs, traceNowMs(), args)]);
   }
 
   /** Passes items on; each wait for one is a span. */
@@ -42,16 +45,9 @@ export class EvalTrace {
 
   /** Wraps a source; each read of a block is a span. */
   reading(source: PanelSource): PanelSource {
-    const { rowCount, laneCount, symbols, time, fieldNames, groupNames } = source;
     return {
-      rowCount,
-      laneCount,
-      symbols,
-      time,
-      fieldNames,
-      groupNames,
+      ...source,
       blocks: (request) => this.#timed(TRACKS.reading, "read a block", source.blocks(request)),
-      close: () => source.close(),
     };
   }
 
@@ -75,14 +71,13 @@ export class EvalTrace {
       void this.#write(this.#chrome.worker(index, worker));
   }
 
-  /** Adds the steps of the run and completes the files. @throws ResourceError E442; no file is left then. */
+  /** Adds the steps of the run and completes the file. @throws ResourceError E442; no file is left then. */
   async close(steps: readonly StepSpan[]): Promise<void> {
     clearInterval(this.#sampling);
-    const spans = steps.map(({ name, startMs, endMs }) =>
-      this.#chrome.span(TRACKS.main, name, startMs, endMs),
+    void this.#write(
+      steps.map(({ name, startMs, endMs }) => this.#chrome.span(TRACKS.main, name, startMs, endMs)),
     );
-    void this.#write(spans);
-    for (const sink of this.#sinks) await sink.close();
+    await this.#file?.close();
   }
 
   async *#timed<T>(track: number, name: string, items: AsyncIterable<T>): AsyncGenerator<T, void, void> {
@@ -91,7 +86,7 @@ export class EvalTrace {
       for (;;) {
         const startMs = traceNowMs();
         const next = await iterator.next();
-        this.#addSpan(track, name, startMs, {});
+        this.span(name, startMs, {}, track);
         if (next.done) return;
         yield next.value;
       }
@@ -101,10 +96,7 @@ export class EvalTrace {
   }
 
   async #write(events: readonly ChromeEvent[]): Promise<void> {
-    await Promise.all(this.#sinks.map((sink) => sink.write(events).catch(() => {})));
-  }
-
-  #addSpan(track: number, name: string, startMs: number, args: Readonly<Record<string, unknown>>): void {
-    void this.#write([this.#chrome.span(track, name, startMs, traceNowMs(), args)]);
+    this.#record?.write(events);
+    await this.#file?.write(events).catch(() => {});
   }
 }

@@ -2,13 +2,12 @@ import { type FileHandle, open } from "node:fs/promises";
 import { type PendingFile, pendingFile } from "../../files/pending_file.ts";
 import { writing } from "../../files/writing.ts";
 import type { ChromeEvent } from "./chrome_trace.ts";
-import type { EventSink } from "./event_sink.ts";
 
 const HEAD = '{"displayTimeUnit":"ns","traceEvents":[\n';
 const END = "\n]}\n";
 
 /** A file of Chrome trace events. It is written as events come and renamed when it is complete. */
-export class TraceFile implements EventSink {
+export class TraceFile {
   readonly #path: string;
   readonly #file: PendingFile;
   readonly #handle: FileHandle;

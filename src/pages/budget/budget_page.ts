@@ -2,7 +2,7 @@ import type { BudgetResult } from "../../bench/budget/budget.ts";
 import type { BudgetCell } from "../../bench/budget/cell.ts";
 import { type Limit, limitsOf } from "../../bench/budget/limit.ts";
 import { formatBytes } from "../../evaluation/memory/memory_need.ts";
-import { clientScript, ELEMENTS, page } from "../shell/page.ts";
+import { page, scriptsOf } from "../shell/page.ts";
 import { BUDGET_STYLE } from "./budget_style.ts";
 import { latencyChart } from "./latency_chart.ts";
 import { limitChart } from "./limit_chart.ts";
@@ -48,10 +48,9 @@ export function budgetPage(result: BudgetResult): string {
     `<h2>All figures</h2>\n${figureTable(cells)}`,
     "</main>",
   ].join("\n");
-  return page({ title, style: BUDGET_STYLE, scripts: SCRIPTS, body });
+  const scripts = scriptsOf(["elements"], ["budget"], import.meta.url);
+  return page({ title, style: BUDGET_STYLE, scripts, body });
 }
-
-const SCRIPTS = [ELEMENTS, clientScript("budget", import.meta.url)];
 
 /** A chart under its title; a table with the same figures where the table of all cells does not have them. */
 function section({ title, legend, picture }: Chart, text: string, same = ""): string {
@@ -111,44 +110,44 @@ function factList({ date, version, node, cpu, cores, memoryBytes, settings }: Bu
   return `<dl>${facts.map(([name, value]) => `<dt>${name}</dt><dd>${escapeXml(value!)}</dd>`).join("")}</dl>`;
 }
 
-type Column = readonly [string, (cell: BudgetCell) => string | number];
+type Columns = Readonly<Record<string, (cell: BudgetCell) => string | number>>;
 
 /** What the page and the command line tell of a cell. */
-export const FIGURES: readonly Column[] = [
-  ["set", ({ formulas }) => formulas],
-  ["formulas", ({ factors }) => factors],
-  ["lanes", ({ lanes }) => lanes],
-  ["threads", ({ threads }) => threads],
-  ["p50 ms", ({ ms }) => figure(ms.p50)],
-  ["p99 ms", ({ ms }) => figure(ms.p99)],
-  ["p99.9 ms", ({ ms }) => figure(ms.p999)],
-  ["max ms", ({ ms }) => figure(ms.max)],
-  ["inside", ({ isInside }) => (isInside ? "yes" : "no")],
-  ["prediction off by", ({ prediction }) => `${figure(prediction.meanAbsolutePercent)} %`],
-  ["bias", ({ prediction }) => `${figure(prediction.biasPercent)} %`],
-  ["ready ms", ({ readyMs }) => figure(readyMs)],
-  ["state", ({ stateBytes }) => formatBytes(stateBytes)],
-  ["arena", ({ arenaBytes }) => formatBytes(arenaBytes)],
-  ["resident", ({ rssBytes }) => formatBytes(rssBytes)],
-];
+export const FIGURES: Columns = {
+  set: ({ formulas }) => formulas,
+  formulas: ({ factors }) => factors,
+  lanes: ({ lanes }) => lanes,
+  threads: ({ threads }) => threads,
+  "p50 ms": ({ ms }) => figure(ms.p50),
+  "p99 ms": ({ ms }) => figure(ms.p99),
+  "p99.9 ms": ({ ms }) => figure(ms.p999),
+  "max ms": ({ ms }) => figure(ms.max),
+  inside: ({ isInside }) => (isInside ? "yes" : "no"),
+  "prediction off by": ({ prediction }) => `${figure(prediction.meanAbsolutePercent)} %`,
+  bias: ({ prediction }) => `${figure(prediction.biasPercent)} %`,
+  "ready ms": ({ readyMs }) => figure(readyMs),
+  state: ({ stateBytes }) => formatBytes(stateBytes),
+  arena: ({ arenaBytes }) => formatBytes(arenaBytes),
+  resident: ({ rssBytes }) => formatBytes(rssBytes),
+};
 
 /** What only the page tells. */
-const DETAILS: readonly Column[] = [
-  ["mean ms", ({ ms }) => figure(ms.mean)],
-  ["input ms", ({ stageMs }) => figure(stageMs.input)],
-  ["lanes nodes ms", ({ stageMs }) => figure(stageMs.lanes)],
-  ["rows nodes ms", ({ stageMs }) => figure(stageMs.rows)],
-  ["rest ms", ({ stageMs }) => figure(stageMs.rest)],
-  ["nodes", ({ nodes }) => nodes],
-  ["warm-up calls", ({ warmUpRows }) => warmUpRows],
-];
+const DETAILS: Columns = {
+  "mean ms": ({ ms }) => figure(ms.mean),
+  "input ms": ({ stageMs }) => figure(stageMs.input),
+  "lanes nodes ms": ({ stageMs }) => figure(stageMs.lanes),
+  "rows nodes ms": ({ stageMs }) => figure(stageMs.rows),
+  "rest ms": ({ stageMs }) => figure(stageMs.rest),
+  nodes: ({ nodes }) => nodes,
+  "warm-up calls": ({ warmUpRows }) => warmUpRows,
+};
 
 function figureTable(cells: readonly BudgetCell[]): string {
-  const columns = [...FIGURES, ...DETAILS];
+  const columns = { ...FIGURES, ...DETAILS };
   return table(
     "Every measured cell; those beyond the budget are bold",
-    columns.map(([heading]) => heading),
-    cells.map((cell) => columns.map(([, value]) => value(cell))),
+    Object.keys(columns),
+    cells.map((cell) => Object.values(columns).map((cellOf) => cellOf(cell))),
     cells.map(({ isInside }) => (isInside ? "" : "beyond")),
   );
 }

@@ -31,10 +31,10 @@ export function cellRows(cells: readonly BudgetCell[]): CellRows {
   for (const [set, group] of Map.groupBy(cells, ({ formulas }) => formulas)) {
     y += GROUP_HEIGHT;
     const heading = `${set}: ${counted(group[0]!.factors, "formula")}`;
-    labels.push(text(12, y - 8, heading, { class: "strong" }));
+    labels.push(text(12, y - 8, "start", heading, { class: "strong" }));
     for (const cell of group) {
       rows.push({ cell, y: y + ROW_HEIGHT / 2 });
-      labels.push(text(ROWS_LEFT - 10, y + ROW_HEIGHT / 2 + 4, placeText(cell), { "text-anchor": "end" }));
+      labels.push(text(ROWS_LEFT - 10, y + ROW_HEIGHT / 2 + 4, "end", placeText(cell)));
       y += ROW_HEIGHT;
     }
   }

@@ -19,23 +19,19 @@ export function latencyChart(cells: readonly BudgetCell[], budgetMs: number): Ch
   const x = scaleLog([least, most], [ROWS_LEFT, ROWS_LEFT + ROWS_WIDTH]);
   const grid = logTicks(least, most).flatMap((tick) => [
     line(x(tick), top, x(tick), bottom),
-    text(x(tick), bottom + 16, figure(tick), { "text-anchor": "middle" }),
+    text(x(tick), bottom + 16, "middle", figure(tick)),
   ]);
   const budget = [
     line(x(budgetMs), top, x(budgetMs), bottom, { stroke: LIMIT, "stroke-width": 2 }),
-    text(x(budgetMs) - 6, top + 12, `${budgetMs} ms`, { class: "limit", "text-anchor": "end" }),
+    text(x(budgetMs) - 6, top + 12, "end", `${budgetMs} ms`, { class: "limit" }),
   ];
   const marks = rows.map(({ cell, y }) => {
     const span = line(x(cell.ms.p50), y, x(cell.ms.max), y, { stroke: EDGE });
     // The smaller percentile lies on top where two fall together.
-    const points = PERCENTILES.map(([key, name], series) =>
-      mark(
-        x(cell.ms[key]),
-        y,
-        series,
-        `${cell.formulas}, ${placeText(cell)}: ${name} ${figure(cell.ms[key])} ms`,
-      ),
-    );
+    const points = PERCENTILES.map(([key, name], series) => {
+      const title = `${cell.formulas}, ${placeText(cell)}: ${name} ${figure(cell.ms[key])} ms`;
+      return mark(x(cell.ms[key]), y, series, title);
+    });
     return span + points.reverse().join("");
   });
   const entries = PERCENTILES.map(([, label], series) => ({ label, drawing: mark(0, 0, series) }));
@@ -46,8 +42,6 @@ export function latencyChart(cells: readonly BudgetCell[], budgetMs: number): Ch
     ...budget,
     labels,
     ...marks,
-    text(ROWS_LEFT + ROWS_WIDTH / 2, bottom + 36, "wall time of a call (ms, logarithmic)", {
-      "text-anchor": "middle",
-    }),
+    text(ROWS_LEFT + ROWS_WIDTH / 2, bottom + 36, "middle", "wall time of a call (ms, logarithmic)"),
   );
 }

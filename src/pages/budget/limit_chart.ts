@@ -10,13 +10,13 @@ import {
   chart,
   EMPTY,
   element,
-  escapeXml,
   figure,
   LIMIT,
   line,
   logTicks,
   PLOT_Y,
   text,
+  titled,
 } from "./svg.ts";
 
 const WIDTH = 440;
@@ -45,25 +45,21 @@ export function limitChart(cells: readonly BudgetCell[], limits: readonly Limit[
     const left = LEFT + index * (WIDTH + GAP);
     const x = scaleLog(ends(limits.map(({ lanes }) => lanes)), [left, left + WIDTH]);
     return panel(
-      { x, y, budgetMs, title: counted(count, "thread") },
+      { x, y, title: counted(count, "thread") },
       measured.filter((cell) => cell.threads === count),
       limits.filter((limit) => limit.threads === count),
     );
   });
   const sample = { x: -9, y: -7, width: 18, height: 14 };
+  const sampleEdge = (kind: Limit["kind"]) =>
+    edgeLine(-10, 0, 10, 0, kind === "between") + limitMark(0, 0, kind);
   const entries = [
     { label: `measured: p99 within ${budgetMs} ms`, drawing: dot(0, 0, true) },
     { label: `measured: p99 beyond ${budgetMs} ms`, drawing: dot(0, 0, false) },
-    {
-      label: "limit between measured cells",
-      drawing: edgeLine(-10, 0, 10, 0, true) + limitMark(0, 0, "between"),
-    },
-    {
-      label: "limit extrapolated: if time grows with the formulas",
-      drawing: edgeLine(-10, 0, 10, 0, false) + limitMark(0, 0, "beyond"),
-    },
+    { label: "limit between measured cells", drawing: sampleEdge("between") },
+    { label: "limit extrapolated: if time grows with the formulas", drawing: sampleEdge("beyond") },
     { label: "fits, as far as was measured", drawing: element("rect", { ...sample, ...FILLED }) },
-    { label: "fits by extrapolation", drawing: element("rect", { ...sample, fill: `url(#${HATCHING})` }) },
+    { label: "fits by extrapolation", drawing: element("rect", { ...sample, ...HATCHED }) },
   ];
   return chart(
     {
@@ -77,6 +73,7 @@ export function limitChart(cells: readonly BudgetCell[], limits: readonly Limit[
   );
 }
 
+const HATCHED = { fill: `url(#${HATCHING})` };
 const FILLED = { fill: COLOURS[5], "fill-opacity": 0.28 };
 
 function hatching(): string {
@@ -88,7 +85,6 @@ function hatching(): string {
 interface Frame {
   readonly x: Scale;
   readonly y: Scale;
-  readonly budgetMs: number;
   readonly title: string;
 }
 
@@ -106,7 +102,7 @@ function panel(frame: Frame, cells: readonly BudgetCell[], limits: readonly Limi
   )(inside);
   return [
     element("path", { d: filled ?? "", ...FILLED }),
-    element("path", { d: hatched ?? "", fill: `url(#${HATCHING})` }),
+    element("path", { d: hatched ?? "", ...HATCHED }),
     axes(frame, cells),
     edge(frame, inside),
     ...cells.map((cell) => {
@@ -114,7 +110,7 @@ function panel(frame: Frame, cells: readonly BudgetCell[], limits: readonly Limi
       const [at, height] = [x(cell.lanes), y(cell.factors)];
       return (
         dot(at, height, cell.isInside, title) +
-        text(at, height - 8, figure(cell.ms.p99), { class: "small", "text-anchor": "middle" })
+        text(at, height - 8, "middle", figure(cell.ms.p99), { class: "small" })
       );
     }),
     ...inside.map(({ lanes, formulas, kind }) => limitMark(x(lanes), y(formulas), kind)),
@@ -128,22 +124,20 @@ function axes({ x, y, title }: Frame, cells: readonly BudgetCell[]): string {
   const [least, most] = y.domain() as [number, number];
   const middle = `translate(${left - 50} ${(top + bottom) / 2}) rotate(-90)`;
   return [
-    text((left + right) / 2, top - 10, title, { "text-anchor": "middle", class: "strong" }),
+    text((left + right) / 2, top - 10, "middle", title, { class: "strong" }),
     ...lanes.flatMap((count, index) => {
       // Beside a near neighbour there is room one line lower only.
       const isNear = index > 0 && x(count) - x(lanes[index - 1]!) < LABEL_WIDTH;
       return [
         line(x(count), top, x(count), bottom),
-        text(x(count), bottom + (isNear ? 30 : 16), count.toLocaleString("en"), { "text-anchor": "middle" }),
+        text(x(count), bottom + (isNear ? 30 : 16), "middle", count.toLocaleString("en")),
       ];
     }),
     ...logTicks(least, most).flatMap((tick) => [
       line(left, y(tick), right, y(tick)),
-      text(left - 6, y(tick) + 4, figure(tick), { "text-anchor": "end" }),
+      text(left - 6, y(tick) + 4, "end", figure(tick)),
     ]),
-    text((left + right) / 2, bottom + 48, "lanes (instruments, logarithmic)", {
-      "text-anchor": "middle",
-    }),
+    text((left + right) / 2, bottom + 48, "middle", "lanes (instruments, logarithmic)"),
     element("text", { transform: middle, "text-anchor": "middle" }, "formulas (logarithmic)"),
   ].join("\n");
 }
@@ -164,22 +158,10 @@ function edgeLine(x1: number, y1: number, x2: number, y2: number, isMeasured: bo
 
 function dot(x: number, y: number, isInside: boolean, title = ""): string {
   const look = isInside ? { fill: COLOURS[0], stroke: COLOURS[0] } : { fill: EMPTY, stroke: "var(--ink)" };
-  return element(
-    "circle",
-    { cx: x, cy: y, r: 4, "stroke-width": 1.5, ...look },
-    element("title", {}, escapeXml(title)),
-  );
+  return element("circle", { cx: x, cy: y, r: 4, "stroke-width": 1.5, ...look }, titled(title));
 }
 
 function limitMark(x: number, y: number, kind: Limit["kind"]): string {
-  const fill = kind === "between" ? LIMIT : EMPTY;
-  return element("rect", {
-    x: x - 4,
-    y: y - 4,
-    width: 8,
-    height: 8,
-    fill,
-    stroke: LIMIT,
-    "stroke-width": 1.5,
-  });
+  const look = { fill: kind === "between" ? LIMIT : EMPTY, stroke: LIMIT, "stroke-width": 1.5 };
+  return element("rect", { x: x - 4, y: y - 4, width: 8, height: 8, ...look });
 }

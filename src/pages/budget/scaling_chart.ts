@@ -17,10 +17,8 @@ interface Speedup {
 
 /** The figures of the chart: a row for each point. */
 export function scalingRows(cells: readonly BudgetCell[]): (string | number)[][] {
-  const fewest = Math.min(...cells.map(({ threads }) => threads));
-  const sets = [...new Set(cells.map(({ formulas }) => formulas))];
-  return [...Map.groupBy(cells, ({ lanes }) => lanes)].flatMap(([lanes, group]) =>
-    speedupsOf(group, sets, fewest).flatMap(({ set, points }) =>
+  return curvesOf(cells).flatMap(({ lanes, curves }) =>
+    curves.flatMap(({ set, points }) =>
       points.map(({ threads, speedup }) => [set, lanes, threads, figure(speedup)]),
     ),
   );
@@ -28,12 +26,11 @@ export function scalingRows(cells: readonly BudgetCell[]): (string | number)[][]
 
 /** Speed by threads, a panel for each number of lanes; null where only one number of threads was measured. */
 export function scalingChart(cells: readonly BudgetCell[]): Chart | null {
-  const counts = [...new Set(cells.map(({ threads }) => threads))].sort((a, b) => a - b);
+  const counts = threadsOf(cells);
   const [fewest, most] = [counts[0]!, counts.at(-1)!];
   if (fewest === most) return null;
-  const sets = [...new Set(cells.map(({ formulas }) => formulas))];
-  const byLanes = [...Map.groupBy(cells, ({ lanes }) => lanes)].sort(([a], [b]) => a - b);
-  const speedups = byLanes.map(([lanes, group]) => ({ lanes, curves: speedupsOf(group, sets, fewest) }));
+  const sets = setsOf(cells);
+  const speedups = curvesOf(cells);
   const highest = Math.max(
     most / fewest,
     ...speedups.flatMap(({ curves }) => curves.flatMap(({ points }) => points.map(({ speedup }) => speedup))),
@@ -66,14 +63,27 @@ const seriesMark = (series: number): string => {
   return line(-8, 0, 8, 0, { stroke: colourOf(series), "stroke-width": 2 }) + mark(0, 0, series);
 };
 
-/** A page is also made of a grid that is measured in part: sets without a cell to compare with have no curve. */
-function speedupsOf(cells: readonly BudgetCell[], sets: readonly string[], fewest: number): Speedup[] {
-  return sets.flatMap((set) => {
-    const ofSet = cells.filter(({ formulas }) => formulas === set);
-    const alone = ofSet.find(({ threads }) => threads === fewest)?.ms.p50;
-    if (alone === undefined) return [];
-    const points = ofSet.map(({ threads, ms }) => ({ threads, speedup: alone / ms.p50 }));
-    return [{ set, points: points.sort((a, b) => a.threads - b.threads) }];
+const setsOf = (cells: readonly BudgetCell[]) => [...new Set(cells.map(({ formulas }) => formulas))];
+
+const threadsOf = (cells: readonly BudgetCell[]) =>
+  [...new Set(cells.map(({ threads }) => threads))].sort((a, b) => a - b);
+
+/**
+ * The curves of each number of lanes. A page is also made of a grid that is measured in part: sets without a cell to
+ * compare with have no curve.
+ */
+function curvesOf(cells: readonly BudgetCell[]): { readonly lanes: number; readonly curves: Speedup[] }[] {
+  const [fewest] = threadsOf(cells);
+  const byLanes = [...Map.groupBy(cells, ({ lanes }) => lanes)].sort(([a], [b]) => a - b);
+  return byLanes.map(([lanes, group]) => {
+    const curves = setsOf(cells).flatMap((set) => {
+      const ofSet = group.filter(({ formulas }) => formulas === set);
+      const alone = ofSet.find(({ threads }) => threads === fewest)?.ms.p50;
+      if (alone === undefined) return [];
+      const points = ofSet.map(({ threads, ms }) => ({ threads, speedup: alone / ms.p50 }));
+      return [{ set, points: points.sort((a, b) => a.threads - b.threads) }];
+    });
+    return { lanes, curves };
   });
 }
 
@@ -94,18 +104,15 @@ function panel(
   const middle = left + WIDTH / 2;
   const [fewest, most] = [counts[0]!, counts.at(-1)!];
   return [
-    text(middle, top - 10, `${lanes.toLocaleString("en")} lanes`, {
-      "text-anchor": "middle",
-      class: "strong",
-    }),
+    text(middle, top - 10, "middle", `${lanes.toLocaleString("en")} lanes`, { class: "strong" }),
     ...y
       .ticks(5)
       .flatMap((tick) => [
         line(left, y(tick), left + WIDTH, y(tick)),
-        text(left - 5, y(tick) + 4, figure(tick), { "text-anchor": "end" }),
+        text(left - 5, y(tick) + 4, "end", figure(tick)),
       ]),
-    ...counts.map((count) => text(x(count), bottom + 16, String(count), { "text-anchor": "middle" })),
-    text(middle, bottom + 38, "threads", { "text-anchor": "middle" }),
+    ...counts.map((count) => text(x(count), bottom + 16, "middle", String(count))),
+    text(middle, bottom + 38, "middle", "threads"),
     line(x(fewest), y(1), x(most), y(most / fewest), IDEAL),
     ...curves.map(({ set, points }) => {
       const series = sets.indexOf(set);

@@ -2,7 +2,7 @@ import { scaleLinear } from "d3-scale";
 import { stack } from "d3-shape";
 import type { BudgetCell, StageMs } from "../../bench/budget/cell.ts";
 import { cellRows, ROWS_LEFT, ROWS_WIDTH } from "./cell_rows.ts";
-import { type Chart, COLOURS, chart, EDGE, element, escapeXml, figure, line, text } from "./svg.ts";
+import { type Chart, COLOURS, chart, EDGE, element, figure, line, text, titled } from "./svg.ts";
 
 const STAGES = {
   input: { name: "input", colour: COLOURS[2] },
@@ -10,6 +10,8 @@ const STAGES = {
   rows: { name: "rows nodes (cross-sections)", colour: COLOURS[3] },
   rest: { name: "scheduling and idle", colour: EDGE },
 } as const satisfies Record<keyof StageMs, unknown>;
+
+const AXIS = "share of the mean wall time of a call, work divided by threads (%)";
 
 const KEYS = Object.keys(STAGES) as (keyof StageMs)[];
 
@@ -27,16 +29,16 @@ export function stageChart(cells: readonly BudgetCell[]): Chart {
       return element(
         "rect",
         { x: x(from), y: y - 6, width: x(to) - x(from), height: 12, fill: STAGES[layer.key].colour },
-        element("title", {}, escapeXml(share)),
+        titled(share),
       );
     }),
   );
-  const means = rows.map(({ cell, y }) => text(right + 8, y + 4, `${figure(cell.ms.mean)} ms`));
+  const means = rows.map(({ cell, y }) => text(right + 8, y + 4, "start", `${figure(cell.ms.mean)} ms`));
   const ticks = x
     .ticks(5)
     .flatMap((tick) => [
       line(x(tick), top, x(tick), bottom),
-      text(x(tick), bottom + 16, `${tick} %`, { "text-anchor": "middle" }),
+      text(x(tick), bottom + 16, "middle", `${tick} %`),
     ]);
   const entries = KEYS.map((key) => ({
     label: STAGES[key].name,
@@ -48,24 +50,15 @@ export function stageChart(cells: readonly BudgetCell[]): Chart {
     ...ticks,
     labels,
     ...bars,
-    text(right + 8, top + 10, "mean"),
+    text(right + 8, top + 10, "start", "mean"),
     ...means,
-    text(
-      (left + right) / 2,
-      bottom + 36,
-      "share of the mean wall time of a call, work divided by threads (%)",
-      {
-        "text-anchor": "middle",
-      },
-    ),
+    text((left + right) / 2, bottom + 36, "middle", AXIS),
   );
 }
 
 /** A rest below 0, by the clocks of several threads, is none. */
 function percentsOf(stageMs: StageMs): StageMs {
-  const kept = KEYS.map((key) => Math.max(0, stageMs[key]));
-  const total = kept.reduce((all, ms) => all + ms, 0);
-  return Object.fromEntries(
-    KEYS.map((key, index) => [key, (100 * kept[index]!) / total]),
-  ) as unknown as StageMs;
+  const total = KEYS.reduce((all, key) => all + Math.max(0, stageMs[key]), 0);
+  const percents = KEYS.map((key) => [key, (100 * Math.max(0, stageMs[key])) / total]);
+  return Object.fromEntries(percents) as StageMs;
 }

@@ -31,9 +31,20 @@ export function element(name: string, attributes: Attributes, ...children: reado
   return children.length === 0 ? `${head}/>` : `${head}>${children.join("")}</${name}>`;
 }
 
-export function text(x: number, y: number, content: string, attributes: Attributes = {}): string {
-  return element("text", { x, y, ...attributes }, escapeXml(content));
+type Anchor = "start" | "middle" | "end";
+
+export function text(
+  x: number,
+  y: number,
+  anchor: Anchor,
+  content: string,
+  attributes: Attributes = {},
+): string {
+  return element("text", { x, y, "text-anchor": anchor, ...attributes }, escapeXml(content));
 }
+
+/** A text that pointing at an element shows. */
+export const titled = (content: string): string => element("title", {}, escapeXml(content));
 
 export function line(x1: number, y1: number, x2: number, y2: number, attributes: Attributes = {}): string {
   return element("line", { x1, y1, x2, y2, stroke: "var(--line)", ...attributes });
@@ -45,7 +56,7 @@ export function mark(x: number, y: number, series: number, title = ""): string {
   return element(
     "path",
     { d: shape, transform: `translate(${rounded(x)} ${rounded(y)})`, fill: colourOf(series) },
-    ...(title ? [element("title", {}, escapeXml(title))] : []),
+    ...(title ? [titled(title)] : []),
   );
 }
 

@@ -1,4 +1,4 @@
-import { count, figureText, html, numeric, plotted, table } from "../shell/elements.client.ts";
+import { count, figureText, html, numeric, plotted, quiet, table } from "../shell/elements.client.ts";
 import { sidePage } from "../shell/side.client.ts";
 import { factorView } from "./factor_view.client.ts";
 import { overview } from "./overview.client.ts";
@@ -24,12 +24,10 @@ function passesView(): HTMLElement[] {
     ),
   );
   const rows = stages.map(({ name, tasks, lines: all }, i) => [name, tasks, i === 0 ? "" : all.length]);
-  const columns = [{ heading: "pass" }, numeric("tasks after it"), numeric("lines changed")];
+  const columns = ["pass", numeric("tasks after it"), numeric("lines changed")];
   return [
     html("h1", {}, "Passes of the compiler"),
-    html(
-      "p",
-      { class: "quiet" },
+    quiet(
       "From the formulas to the graph that is evaluated. Passes change no bit of a result. ",
       html("kbd", {}, "["),
       " and ",
@@ -43,11 +41,7 @@ function passesView(): HTMLElement[] {
       "section",
       { class: "detail", "aria-live": "polite" },
       html("h2", {}, stage.name),
-      html(
-        "p",
-        { class: "quiet" },
-        step === 0 ? "The first graph: a line for each task." : "Lines with - went, lines with + came.",
-      ),
+      quiet(step === 0 ? "The first graph: a line for each task." : "Lines with - went, lines with + came."),
       ...(stage.lines.length === 0
         ? [html("p", {}, "This pass found nothing to change.")]
         : [html("pre", {}, ...lines)]),

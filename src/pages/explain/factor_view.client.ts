@@ -6,6 +6,7 @@ import {
   html,
   limited,
   numeric,
+  quiet,
   shortened,
 } from "../shell/elements.client.ts";
 import { factorLinks } from "../shell/side.client.ts";
@@ -31,7 +32,7 @@ export function factorView(index: number, main: HTMLElement): HTMLElement[] {
   const used = new Set(factor.boxes.map((id) => data.boxes[id]!.axis));
   const elements = [
     html("h1", {}, factor.name),
-    html("p", { class: "quiet" }, `${placeOf(factor)}${factor.when ? `, when ${factor.when}` : ""}`),
+    quiet(`${placeOf(factor)}${factor.when ? `, when ${factor.when}` : ""}`),
     facts([
       ["operations", factor.boxes.length.toLocaleString("en")],
       ["cost of a cell", `${figureText(factor.costNs)} ns`],
@@ -53,12 +54,8 @@ export function factorView(index: number, main: HTMLElement): HTMLElement[] {
 }
 
 function graphFigure(factor: FactorData, select: (id: number) => void): HTMLElement {
-  if (!factor.drawing)
-    return html(
-      "p",
-      {},
-      `${count(factor.boxes.length, "operation")} are too many for a picture: the table has them all.`,
-    );
+  const text = "are too many for a picture: the table has them all.";
+  if (!factor.drawing) return html("p", {}, `${count(factor.boxes.length, "operation")} ${text}`);
   const { width, height } = factor.drawing;
   const picture = graphPicture(factor, factor.drawing, data.boxes, select);
   const plot = html("div", { class: "plot" }, picture);
@@ -92,10 +89,10 @@ function graphFigure(factor: FactorData, select: (id: number) => void): HTMLElem
 
 function boxDetail(factor: FactorData, id: number): Node[] {
   const box = data.boxes[id]!;
-  const lineStart = data.source.lastIndexOf("\n", box.start - 1) + 1;
-  const nextLine = data.source.indexOf("\n", box.end);
-  const lineEnd = nextLine < 0 ? data.source.length : nextLine;
   const { source } = data;
+  const lineStart = source.lastIndexOf("\n", box.start - 1) + 1;
+  const nextLine = source.indexOf("\n", box.end);
+  const lineEnd = nextLine < 0 ? source.length : nextLine;
   const excerpt = [
     source.slice(lineStart, box.start),
     html("mark", {}, source.slice(box.start, box.end)),
@@ -109,17 +106,13 @@ function boxDetail(factor: FactorData, id: number): Node[] {
   );
   return [
     html("h2", { class: "mono" }, box.label),
-    html("p", { class: "quiet" }, `${placeOf(box)} · ${figureText(box.costNs)} ns${share}`),
+    quiet(`${placeOf(box)} · ${figureText(box.costNs)} ns${share}`),
     ...(box.isByReference ? [html("p", {}, WITHOUT_CODE)] : []),
     html("pre", {}, ...excerpt),
     ...(operands.length > 0 ? [html("p", {}, "Operands in order:"), html("ol", {}, ...operands)] : []),
-    html(
-      "p",
-      {},
-      ...(others.length > 0
-        ? ["Also needed by ", factorLinks(data.factors, others, 12), "."]
-        : ["No other factor needs it."]),
-    ),
+    others.length > 0
+      ? html("p", {}, "Also needed by ", factorLinks(data.factors, others, 12), ".")
+      : html("p", {}, "No other factor needs it."),
   ];
 }
 
@@ -141,14 +134,7 @@ function operationTable(factor: FactorData, select: (id: number) => void): HTMLE
       box.factors.length,
     ];
   });
-  const columns = [
-    { heading: "operation" },
-    { heading: "as written" },
-    { heading: "line:column" },
-    numeric("ns"),
-    { heading: "by reference" },
-    { heading: "critical path" },
-    numeric("factors"),
-  ];
+  const marks = ["by reference", "critical path"];
+  const columns = ["operation", "as written", "line:column", numeric("ns"), ...marks, numeric("factors")];
   return limited(`Operations of ${factor.name}, the factor first`, columns, rows, 250);
 }

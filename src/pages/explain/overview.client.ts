@@ -7,6 +7,7 @@ import {
   limited,
   numeric,
   plotted,
+  quiet,
   shortened,
 } from "../shell/elements.client.ts";
 import { factorLink, factorLinks } from "../shell/side.client.ts";
@@ -18,9 +19,7 @@ export function overview(roomWidth: number): HTMLElement[] {
   const { factors, writtenOperations, tasks, pathNs, pathNodes, bytes, blockRows, dialect } = data;
   return [
     html("h1", {}, data.file),
-    html(
-      "p",
-      { class: "quiet" },
+    quiet(
       `${count(factors.length, "factor")}, dialect ${dialect}. Costs are estimates for one cell (one instrument, one row).`,
     ),
     facts([
@@ -39,7 +38,7 @@ export function overview(roomWidth: number): HTMLElement[] {
       `${count(pathNodes.length, "node")}, one after the other: `,
       html("code", {}, pathNodes.join(" > ")),
     ),
-    html("p", { class: "quiet" }, `Memory is that of columns in blocks of ${blockRows} rows.`),
+    quiet(`Memory is that of columns in blocks of ${blockRows} rows.`),
   ];
 }
 
@@ -51,7 +50,7 @@ function sharedSection(roomWidth: number): HTMLElement[] {
       factors.length === 1
         ? "A single factor has nothing to share."
         : "No two factors have an operation in common.";
-    return [heading, html("p", { class: "quiet" }, text)];
+    return [heading, quiet(text)];
   }
   const rest =
     shared.length > SHARED_ROWS ? ` The picture has the first ${SHARED_ROWS} of ${shared.length}.` : "";
@@ -67,17 +66,11 @@ function sharedSection(roomWidth: number): HTMLElement[] {
       factorLinks(factors, one.factors, 4),
     ];
   });
-  const columns = [
-    { heading: "expression" },
-    { heading: "line:column" },
-    numeric("factors"),
-    numeric("ns"),
-    numeric("ns saved"),
-    { heading: "needed by" },
-  ];
+  const counts = ["factors", "ns", "ns saved"].map(numeric);
+  const columns = ["expression", "line:column", ...counts, "needed by"];
   return [
     heading,
-    html("p", { class: "quiet" }, text),
+    quiet(text),
     plotted("picture of what factors share", sharedPicture(data, roomWidth, sourceOf)),
     limited("What factors share, by what sharing saves", columns, rows, 12),
   ];
@@ -98,12 +91,12 @@ function factorTable(): HTMLElement {
     ...(hasConditions ? [factor.when] : []),
   ]);
   const columns = [
-    { heading: "factor" },
-    { heading: "formula" },
+    "factor",
+    "formula",
     ...["operations", "ns", "shared", "rows before", "memory", ...(hasPriorities ? ["priority"] : [])].map(
       numeric,
     ),
-    ...(hasConditions ? [{ heading: "when" }] : []),
+    ...(hasConditions ? ["when"] : []),
   ];
   return limited(
     "All factors: operations, estimated ns for a cell, how much of it others need too, rows looked back to, memory an instrument",

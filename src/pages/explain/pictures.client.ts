@@ -1,4 +1,4 @@
-import { figureText, html, shortened, svg } from "../shell/elements.client.ts";
+import { drawn, figureText, html, label, shortened, svg } from "../shell/elements.client.ts";
 import type { Box, Drawing, ExplainData, FactorData, StageData } from "./explain_data.ts";
 
 /** Rows of the picture of what factors share; the table has the others. */
@@ -16,7 +16,7 @@ export function sharedPicture(
   const names = room > 640 ? 300 : 150;
   const step = Math.max(1.2, Math.min(24, (room - names - 44) / factors.length));
   const width = names + step * factors.length + 40;
-  const drawn = rows.map(({ box }, row) => {
+  const lines = rows.map(({ box }, row) => {
     const { factors: users } = boxes[box]!;
     const y = 24 + row * ROW;
     const cells = users.map((factor) =>
@@ -33,30 +33,20 @@ export function sharedPicture(
       width: step * factors.length,
       height: ROW - 6,
     });
-    const name = svg(
-      "text",
-      { x: names - 10, y: y + 15, "text-anchor": "end" },
-      shortened(sourceOf(boxes[box]!), Math.floor((names - 14) / CHARACTER)),
-    );
+    const source = shortened(sourceOf(boxes[box]!), Math.floor((names - 14) / CHARACTER));
+    const name = label(names - 10, y + 15, "end", source);
     const count = svg("text", { x: names + step * factors.length + 8, y: y + 15 }, String(users.length));
     return svg("g", {}, name, lane, ...cells, count);
   });
-  const heading = (x: number, anchor: string, text: string) =>
-    svg("text", { x, y: 14, "text-anchor": anchor }, text);
-  const last = factors.at(-1)!.name;
+  const [first, last] = [factors[0]!, factors.at(-1)!].map(({ name }) => shortened(name, 24));
   const right = names + step * factors.length;
-  return svg(
-    "svg",
-    {
-      class: "shares",
-      role: "img",
-      "aria-label": "Sub-expressions by the factors that need them; the table below has the same",
-      width,
-      height: 30 + rows.length * ROW,
-    },
-    heading(names, "start", shortened(factors[0]!.name, 24)),
-    ...(factors.length * step > 300 ? [heading(right, "end", shortened(last, 24))] : []),
-    ...drawn,
+  return drawn(
+    "Sub-expressions by the factors that need them; the table below has the same",
+    [width, 30 + rows.length * ROW],
+    { class: "shares" },
+    label(names, 14, "start", first!),
+    ...(factors.length * step > 300 ? [label(right, 14, "end", last!)] : []),
+    ...lines,
   );
 }
 
@@ -67,17 +57,13 @@ export function stagePicture(stages: readonly StageData[]): SVGElement {
     svg(
       "g",
       {},
-      svg("text", { x: 190, y: i * 26 + 17, "text-anchor": "end" }, name),
+      label(190, i * 26 + 17, "end", name),
       svg("rect", { class: "bars", x: 200, y: i * 26 + 4, width: (tasks / most) * 420, height: 18 }),
       svg("text", { x: 208 + (tasks / most) * 420, y: i * 26 + 17 }, tasks.toLocaleString("en")),
     ),
   );
-  const label = "Tasks of the graph after each pass; the table has the same";
-  return svg(
-    "svg",
-    { role: "img", "aria-label": label, width: 700, height: stages.length * 26 + 6 },
-    ...bars,
-  );
+  const name = "Tasks of the graph after each pass; the table has the same";
+  return drawn(name, [700, stages.length * 26 + 6], {}, ...bars);
 }
 
 /** A factor's graph, the factor at the top. `onSelect` gets the box that is chosen. */
@@ -93,23 +79,12 @@ export function graphPicture(
   );
   const ordinals = drawing.edges
     .filter(({ from }) => boxes[from]!.operands.length > 1)
-    .map(({ label, labelAt: [x, y] }) => svg("text", { class: "ordinal", x, y }, label));
-  const drawn = factor.boxes.map((id, i) => boxGroup(id, boxes[id]!, drawing.places[i]!, onSelect));
-  const picture = svg(
-    "svg",
-    {
-      role: "group",
-      "aria-label": `Graph of ${factor.name}: arrows move along its edges`,
-      viewBox: `0 0 ${drawing.width} ${drawing.height}`,
-      width: drawing.width,
-      height: drawing.height,
-    },
-    ...edges,
-    ...ordinals,
-    ...drawn,
-  );
-  picture.addEventListener("keydown", (event) => moveAlong(event, factor, boxes, onSelect));
-  return picture;
+    .map(({ label: mark, labelAt: [x, y] }) => svg("text", { class: "ordinal", x, y }, mark));
+  const groups = factor.boxes.map((id, i) => boxGroup(id, boxes[id]!, drawing.places[i]!, onSelect));
+  const keydown = (event: Event) => moveAlong(event as KeyboardEvent, factor, boxes, onSelect);
+  const name = `Graph of ${factor.name}: arrows move along its edges`;
+  const size = [drawing.width, drawing.height] as const;
+  return drawn(name, size, { role: "group", keydown }, ...edges, ...ordinals, ...groups);
 }
 
 function boxGroup(

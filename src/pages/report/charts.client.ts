@@ -1,4 +1,4 @@
-import { svg } from "../shell/elements.client.ts";
+import { drawn, label, svg } from "../shell/elements.client.ts";
 import type { TimelineData, ValueData } from "./report_data.ts";
 import { msText, valueText, whole } from "./words.client.ts";
 
@@ -10,12 +10,14 @@ const BOTTOM = 26;
 function areaPath(shares: readonly (number | null)[], width: number, height: number): string {
   const step = width / Math.max(1, shares.length);
   const bars = shares.map((share, i) => {
-    if (share === null || share === 0) return "";
-    const high = share * height;
-    return `M${figure(i * step)} ${height}v${figure(-high)}h${figure(step)}v${figure(high)}z`;
+    return share === null ? "" : barPath(i * step, height, step, share * height);
   });
   return bars.join("");
 }
+
+/** A bar upwards from a corner at the left; nothing without height. */
+const barPath = (x: number, bottom: number, width: number, high: number): string =>
+  high <= 0 ? "" : `M${figure(x)} ${figure(bottom)}v${figure(-high)}h${figure(width)}v${figure(high)}z`;
 
 const figure = (value: number): string => String(Math.round(value * 100) / 100);
 
@@ -45,18 +47,6 @@ export function shareBar(share: number, kind = ""): SVGElement {
   return spark(kind, 120, 12, svg("rect", { class: "area", width: figure(120 * share), height: 12 }));
 }
 
-function frame(label: string, width: number, height: number, ...children: SVGElement[]): SVGElement {
-  return svg(
-    "svg",
-    { role: "img", "aria-label": label, width, height, viewBox: `0 0 ${width} ${height}` },
-    ...children,
-  );
-}
-
-function label(x: number, y: number, anchor: string, text: string): SVGElement {
-  return svg("text", { x, y, "text-anchor": anchor }, text);
-}
-
 /** Coverage along time, with times at the ends and in the middle. */
 export function coveragePicture(
   shares: readonly (number | null)[],
@@ -84,14 +74,8 @@ export function coveragePicture(
     d: areaPath(shares, inner, height),
     transform: `translate(${LEFT} ${TOP})`,
   });
-  return frame(
-    "Share of rows with a value, over time",
-    width,
-    TOP + height + BOTTOM,
-    area,
-    ...lines,
-    ...marks,
-  );
+  const size = [width, TOP + height + BOTTOM] as const;
+  return drawn("Share of rows with a value, over time", size, {}, area, ...lines, ...marks);
 }
 
 /** How often values are in each interval. */
@@ -113,10 +97,10 @@ export function histogramPicture({ histogram, min, max }: ValueData, width: numb
     );
   });
   const base = TOP + height;
-  return frame(
+  return drawn(
     `Histogram between ${valueText(min)} and ${valueText(max)}`,
-    width,
-    base + BOTTOM,
+    [width, base + BOTTOM],
+    {},
     ...bars,
     svg("line", { class: "rule", x1: LEFT, x2: LEFT + inner, y1: base, y2: base }),
     label(LEFT - 6, TOP + 8, "end", whole(most)),
@@ -134,7 +118,7 @@ export function timelinePicture({ tracks, binMs, residentBytes }: TimelineData, 
   const binCount = residentBytes.length;
   const inner = width - TRACK_LEFT - 10;
   const step = inner / Math.max(1, binCount);
-  const drawn = tracks.flatMap(({ name, works }, row) => {
+  const rows = tracks.flatMap(({ name, works }, row) => {
     const top = TOP + row * (TRACK_HEIGHT + 10);
     const filled = new Float64Array(binCount);
     const paths = works.map(({ kind, percents }) => {
@@ -142,8 +126,7 @@ export function timelinePicture({ tracks, binMs, residentBytes }: TimelineData, 
         const high = (Math.min(100 - filled[bin]!, percent) / 100) * TRACK_HEIGHT;
         const bottom = top + TRACK_HEIGHT - (filled[bin]! / 100) * TRACK_HEIGHT;
         filled[bin]! += Math.min(100 - filled[bin]!, percent);
-        const x = figure(TRACK_LEFT + bin * step);
-        return high <= 0 ? "" : `M${x} ${figure(bottom)}v${figure(-high)}h${figure(step)}v${figure(high)}z`;
+        return barPath(TRACK_LEFT + bin * step, bottom, step, high);
       });
       return svg("path", { class: `work ${kind}`, d: bars.join("") });
     });
@@ -162,7 +145,8 @@ export function timelinePicture({ tracks, binMs, residentBytes }: TimelineData, 
       label(x, base + 10, ms === 0 ? "start" : "middle", msText(ms)),
     ];
   });
-  return frame("What every thread did, over the time of the run", width, base + 16, ...marks, ...drawn);
+  const name = "What every thread did, over the time of the run";
+  return drawn(name, [width, base + 16], {}, ...marks, ...rows);
 }
 
 /** 0 and at most ten round multiples of a step, short of the end, so that their texts have room. */

@@ -1,4 +1,4 @@
-import { count, facts, html, numeric, shortened, table } from "../shell/elements.client.ts";
+import { count, facts, html, numeric, quiet, shortened, table } from "../shell/elements.client.ts";
 import { histogramPicture, shareBar } from "./charts.client.ts";
 import { coverageSection, sharesOf } from "./overview.client.ts";
 import type { FactorData, ValueData } from "./report_data.ts";
@@ -10,7 +10,7 @@ export function factorView(index: number, width: number): HTMLElement[] {
   const { name, formula, line, column, values, nullCount, infiniteCount } = factor;
   return [
     html("h1", {}, name),
-    html("p", { class: "quiet" }, `${data.file}:${line}:${column}`),
+    quiet(`${data.file}:${line}:${column}`),
     html("pre", { class: "detail" }, formula),
     facts([
       ["coverage", coverageOf(factor)],
@@ -62,30 +62,13 @@ function nullSection({ nullCount, causes, sources }: FactorData): HTMLElement[] 
     whole(source.nullCount),
     shareText(source.nullCount, nullCount),
   ]);
+  const counts = [numeric("nulls"), numeric("share")];
+  const causeColumns = ["first cause", "part", ...counts, "what it means, and what would give a value"];
+  const sourceColumns = ["sub-expression", "line:column", "first cause", ...counts];
   return [
-    table(
-      "Nulls by first cause",
-      [
-        { heading: "first cause" },
-        { heading: "part" },
-        numeric("nulls"),
-        numeric("share"),
-        { heading: "what it means, and what would give a value" },
-      ],
-      byCause,
-    ),
+    table("Nulls by first cause", causeColumns, byCause),
     html("h2", {}, "Where they come from"),
-    table(
-      "The sub-expressions in which most nulls begin",
-      [
-        { heading: "sub-expression" },
-        { heading: "line:column" },
-        { heading: "first cause" },
-        numeric("nulls"),
-        numeric("share"),
-      ],
-      bySource,
-    ),
+    table("The sub-expressions in which most nulls begin", sourceColumns, bySource),
   ];
 }
 
@@ -96,6 +79,6 @@ function neededNodes(index: number): HTMLElement {
     msText(ms),
     factors.length === 1 ? "no other factor" : count(factors.length - 1, "other factor"),
   ]);
-  const columns = [{ heading: "node" }, numeric("time"), { heading: "needed by" }];
+  const columns = ["node", numeric("time"), "needed by"];
   return table("The nodes that it needs and that cost most, over the whole run", columns, rows);
 }

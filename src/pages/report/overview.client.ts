@@ -1,6 +1,6 @@
-import { type Child, count, facts, html, numeric, table } from "../shell/elements.client.ts";
+import { count, facts, html, numeric, quiet, table } from "../shell/elements.client.ts";
 import { factorLink } from "../shell/side.client.ts";
-import { type SortableRow, sortableTable } from "../shell/sortable.client.ts";
+import { type SortableColumn, sortableTable } from "../shell/sortable.client.ts";
 import { coveragePicture, coverageSpark, histogramSpark, shareBar } from "./charts.client.ts";
 import type { FactorData } from "./report_data.ts";
 import { coverageOf, data, msText, pictured, shareText, valueText, whole } from "./words.client.ts";
@@ -12,11 +12,7 @@ export function overview(width: number): HTMLElement[] {
   const cellCount = rowCount * factors.length;
   return [
     html("h1", {}, data.file),
-    html(
-      "p",
-      { class: "quiet" },
-      `A run over ${bars}, dialect ${dialect}, ${data.date.slice(0, 19).replace("T", " ")} UTC.`,
-    ),
+    quiet(`A run over ${bars}, dialect ${dialect}, ${data.date.slice(0, 19).replace("T", " ")} UTC.`),
     facts([
       ["factors", whole(factors.length)],
       ["rows", whole(rowCount)],
@@ -25,9 +21,7 @@ export function overview(width: number): HTMLElement[] {
       ["coverage", shareText(cellCount - nullCount, cellCount)],
       ["evaluation", msText(steps.find(({ name }) => name === "evaluate")?.ms ?? 0)],
     ]),
-    html(
-      "p",
-      { class: "quiet" },
+    quiet(
       times.count > 0
         ? `From ${times.first} to ${times.last}. A row is one symbol at one time.`
         : "No row is in the result.",
@@ -65,53 +59,45 @@ export function coverageSection(
     const share = shares[point]!;
     return [time, whole(rows[point]!), share === null ? "" : shareText(share, 1)];
   });
-  const columns = [{ heading: "from" }, numeric("rows"), numeric("coverage")];
+  const columns = ["from", numeric("rows"), numeric("coverage")];
   return pictured(heading, text, coveragePicture(shares, times, width), table(heading, columns, lines));
 }
 
 function factorTable(): HTMLElement {
-  const hasInfinities = data.factors.some(({ infiniteCount }) => infiniteCount > 0);
-  const columns = [
-    { heading: "factor" },
-    numeric("coverage"),
-    { heading: "over time" },
-    { heading: "histogram" },
-    ...["min", "median", "max", "mean", "sd", "nulls"].map(numeric),
-    ...(hasInfinities ? [numeric("infinities")] : []),
-    { heading: "most nulls by" },
+  const statistics = (["min", "median", "max", "mean", "sd"] as const).map(
+    (name): SortableColumn<FactorData> => [
+      numeric(name),
+      ({ values }) => valueText(values?.[name]),
+      ({ values }) => values?.[name] ?? null,
+    ],
+  );
+  const infinities: SortableColumn<FactorData> = [
+    numeric("infinities"),
+    ({ infiniteCount }) => whole(infiniteCount),
+    ({ infiniteCount }) => infiniteCount,
   ];
-  const rows = data.factors.map((factor, i) => factorRow(factor, i, hasInfinities));
+  const hasInfinities = data.factors.some(({ infiniteCount }) => infiniteCount > 0);
+  const columns: SortableColumn<FactorData>[] = [
+    ["factor", (_, i) => factorLink(data.factors, i), ({ name }) => name],
+    [numeric("coverage"), coverageOf, ({ nullCount }) => -nullCount],
+    ["over time", ({ present }) => coverageSpark(sharesOf(present)), ({ nullCount }) => -nullCount],
+    ["histogram", ({ values }) => (values ? histogramSpark(values) : ""), ({ values }) => values?.sd ?? null],
+    ...statistics,
+    [numeric("nulls"), ({ nullCount }) => whole(nullCount), ({ nullCount }) => nullCount],
+    ...(hasInfinities ? [infinities] : []),
+    [
+      "most nulls by",
+      (factor) => `${causeOf(factor)} ${shareText(factor.causes[0]?.[1] ?? 0, factor.nullCount)}`.trim(),
+      (factor) => causeOf(factor) || null,
+    ],
+  ];
   const text = `All ${count(data.factors.length, "factor")}: statistics are those of finite values`;
-  return sortableTable(text, columns, rows, "Search factors, formulas, causes");
+  const searchedOf = (factor: FactorData) => `${factor.name} ${factor.formula} ${causeOf(factor)}`;
+  return sortableTable(text, columns, data.factors, searchedOf, "Search factors, formulas, causes");
 }
 
-function factorRow(factor: FactorData, index: number, hasInfinities: boolean): SortableRow {
-  const { name, nullCount, infiniteCount, values, causes, present, formula } = factor;
-  const [first] = causes;
-  const cause = first === undefined ? "" : data.causes[first[0]]!.title;
-  const numbers = [values?.min, values?.median, values?.max, values?.mean, values?.sd];
-  const cells: Child[] = [
-    factorLink(data.factors, index),
-    coverageOf(factor),
-    coverageSpark(sharesOf(present)),
-    values === null ? "" : histogramSpark(values),
-    ...numbers.map(valueText),
-    whole(nullCount),
-    ...(hasInfinities ? [whole(infiniteCount)] : []),
-    first === undefined ? "" : `${cause} ${shareText(first[1], nullCount)}`,
-  ];
-  const keys = [
-    name,
-    -nullCount,
-    -nullCount,
-    values?.sd ?? null,
-    ...numbers.map((value) => value ?? null),
-    nullCount,
-    ...(hasInfinities ? [infiniteCount] : []),
-    cause === "" ? null : cause,
-  ];
-  return { cells, keys, searched: `${name} ${formula} ${cause}` };
-}
+/** The cause of most nulls. */
+const causeOf = ({ causes: [first] }: FactorData): string => (first ? data.causes[first[0]]!.title : "");
 
 function causeSection(nullCount: number): HTMLElement[] {
   if (nullCount === 0) return [html("p", {}, "No value is null.")];
@@ -128,13 +114,7 @@ function causeSection(nullCount: number): HTMLElement[] {
     cause.factorCount,
     `${cause.meaning} ${cause.remedy}`,
   ]);
-  const columns = [
-    { heading: "first cause" },
-    { heading: "part" },
-    numeric("nulls"),
-    numeric("share"),
-    numeric("factors"),
-    { heading: "what it means, and what would give a value" },
-  ];
+  const counts = ["nulls", "share", "factors"].map(numeric);
+  const columns = ["first cause", "part", ...counts, "what it means, and what would give a value"];
   return [table("Nulls of all factors by first cause", columns, rows)];
 }

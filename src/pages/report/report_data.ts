@@ -1,3 +1,4 @@
+import type { NullCauseText } from "../../operator/null_causes.ts";
 import type { NodeKind } from "../../plan/plan.ts";
 
 /** What the page about a run shows, as plain data. */
@@ -17,8 +18,8 @@ export interface ReportData {
   readonly coverage: CoverageData;
   readonly factors: readonly FactorData[];
   /** What `causes` and `sources` of factors refer to. */
-  readonly causes: readonly CauseData[];
-  readonly steps: readonly StepData[];
+  readonly causes: readonly NullCauseText[];
+  readonly steps: readonly { readonly name: string; readonly ms: number }[];
   /** Those that cost most first. */
   readonly nodes: readonly NodeData[];
   readonly timeline: TimelineData;
@@ -79,17 +80,6 @@ export interface SourceData {
   readonly nullCount: number;
 }
 
-export interface CauseData {
-  readonly title: string;
-  readonly meaning: string;
-  readonly remedy: string;
-}
-
-export interface StepData {
-  readonly name: string;
-  readonly ms: number;
-}
-
 /** A node of the plan, over the whole run. */
 export interface NodeData {
   readonly text: string;
@@ -111,15 +101,12 @@ export interface TimelineData {
   readonly residentBytes: readonly number[];
 }
 
-/** What a thread did. */
+/** What a thread did: each kind of work in all, and in percent of each bin. */
 export interface TrackData {
   readonly name: string;
-  readonly works: readonly WorkData[];
-}
-
-export interface WorkData {
-  readonly kind: string;
-  readonly ms: number;
-  /** Percent of each bin. */
-  readonly percents: readonly number[];
+  readonly works: readonly {
+    readonly kind: string;
+    readonly ms: number;
+    readonly percents: readonly number[];
+  }[];
 }

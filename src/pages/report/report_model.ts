@@ -10,9 +10,9 @@ import type { FactorData, ReportData, ValueData } from "./report_data.ts";
 /** Sub-expressions to blame that a factor is shown with; `nulls --json` has all. */
 const SOURCES_MAX = 12;
 
-/** What was gathered in a run. */
+/** What was gathered in a run: what the page shows as it is, and what it is made of. */
 export interface GatheredRun
-  extends Pick<ReportData, "bars" | "date" | "machine" | "symbolCount" | "rowCount" | "keepsInfinite"> {
+  extends Omit<ReportData, "file" | "dialect" | "times" | "coverage" | "factors" | "causes"> {
   readonly program: Program;
   /** Times of the input. */
   readonly time: TimeColumn;
@@ -22,37 +22,25 @@ export interface GatheredRun
   readonly infiniteCounts: ReadonlyMap<string, number>;
   /** Has the factors of the result, in their order. */
   readonly nulls: NullReport;
-  readonly steps: ReportData["steps"];
-  readonly nodes: ReportData["nodes"];
-  readonly timeline: ReportData["timeline"];
 }
 
 /** What the page shows of a run. */
 export function reportData(run: GatheredRun): ReportData {
-  const { program, coverage, nulls } = run;
+  const { program, time, coverage, values: _, infiniteCounts: __, nulls, ...shown } = run;
   const causes = [...new Set(nulls.factors.flatMap((factor) => factor.causes.map(({ cause }) => cause)))];
-  const { bars, date, machine, symbolCount, rowCount, keepsInfinite, steps, nodes, timeline } = run;
-  const timesOfPoints = pointTimes(run);
+  const { timeCount, firstTime, timesPerPoint, pointCount } = coverage;
+  // The row of the input with which the result begins.
+  const firstRow = firstTime === null ? 0 : time.values.indexOf(firstTime);
+  const timeOf = (row: number) => formatTime(time.values[firstRow + row]!, time.type);
+  const times = Array.from({ length: pointCount }, (_, point) => timeOf(point * timesPerPoint));
   return {
+    ...shown,
     file: program.file,
-    bars,
     dialect: program.dialect,
-    date,
-    machine,
-    times: {
-      count: coverage.timeCount,
-      first: timesOfPoints[0] ?? "",
-      last: lastTime(run),
-    },
-    symbolCount,
-    rowCount,
-    keepsInfinite,
-    coverage: { timesPerPoint: coverage.timesPerPoint, times: timesOfPoints, rows: coverage.rows() },
+    times: { count: timeCount, first: times[0] ?? "", last: timeCount === 0 ? "" : timeOf(timeCount - 1) },
+    coverage: { timesPerPoint, times, rows: coverage.rows() },
     factors: factorsOf(run, causes),
     causes: causes.map((cause) => NULL_CAUSES[cause]),
-    steps,
-    nodes,
-    timeline,
   };
 }
 
@@ -76,22 +64,4 @@ function factorsOf(run: GatheredRun, causes: readonly NullCause[]): FactorData[]
       }),
     };
   });
-}
-
-/** The first time of each point. */
-function pointTimes({ coverage, time }: GatheredRun): string[] {
-  const first = firstRow(coverage, time);
-  return Array.from({ length: coverage.pointCount }, (_, point) =>
-    formatTime(time.values[first + point * coverage.timesPerPoint]!, time.type),
-  );
-}
-
-function lastTime({ coverage, time }: GatheredRun): string {
-  if (coverage.timeCount === 0) return "";
-  return formatTime(time.values[firstRow(coverage, time) + coverage.timeCount - 1]!, time.type);
-}
-
-/** The row of the input with which the result begins. */
-function firstRow({ firstTime }: CoverageTally, { values }: TimeColumn): number {
-  return firstTime === null ? 0 : values.indexOf(firstTime);
 }

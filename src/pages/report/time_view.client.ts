@@ -1,7 +1,8 @@
-import { bytesText, count, facts, html, numeric, table } from "../shell/elements.client.ts";
+import { bytesText, count, facts, html, numeric, quiet, table } from "../shell/elements.client.ts";
 import { factorLinks } from "../shell/side.client.ts";
-import { sortableTable } from "../shell/sortable.client.ts";
+import { type SortableColumn, sortableTable } from "../shell/sortable.client.ts";
 import { shareBar, timelinePicture } from "./charts.client.ts";
+import type { NodeData } from "./report_data.ts";
 import { data, msText, pictured, shareText, whole } from "./words.client.ts";
 
 /** What kinds of work mean, in the order of the legend. */
@@ -22,9 +23,7 @@ export function timeView(width: number): HTMLElement[] {
   const peak = Math.max(0, ...timeline.residentBytes);
   return [
     html("h1", {}, "Time and memory"),
-    html(
-      "p",
-      { class: "quiet" },
+    quiet(
       `factorloom ${machine.version}, Node ${machine.node}, ${machine.cpu}, ${count(machine.cores, "core")}, ${bytesText(machine.memoryBytes)}.`,
     ),
     facts([
@@ -37,9 +36,7 @@ export function timeView(width: number): HTMLElement[] {
     stepTable(),
     timelineSection(width),
     html("h2", {}, "Nodes"),
-    html(
-      "p",
-      { class: "quiet" },
+    quiet(
       "A node is what threads get as one piece: tasks along time, or one task across instruments. Its time is that of all threads together; its memory does not grow with the rows.",
     ),
     nodeTable(),
@@ -48,7 +45,7 @@ export function timeView(width: number): HTMLElement[] {
   function stepTable(): HTMLElement {
     const total = steps.reduce((sum, { ms }) => sum + ms, 0);
     const rows = steps.map(({ name, ms }) => [name, shareBar(ms / total), msText(ms), shareText(ms, total)]);
-    const columns = [{ heading: "step" }, { heading: "part" }, numeric("time"), numeric("share")];
+    const columns = ["step", "part", numeric("time"), numeric("share")];
     return table("Steps in their order; counting nulls is for this page alone", columns, rows);
   }
 }
@@ -63,7 +60,7 @@ function timelineSection(width: number): HTMLElement {
   const rows = timeline.tracks.flatMap(({ name, works }) =>
     works.map(({ kind, ms }) => [name, WORKS[kind] ?? kind, msText(ms), shareText(ms, wallMs)]),
   );
-  const columns = [{ heading: "thread" }, { heading: "work" }, numeric("time"), numeric("of the time shown")];
+  const columns = ["thread", "work", numeric("time"), numeric("of the time shown")];
   const text = `Each column of the picture is ${msText(timeline.binMs)}, filled as far as the thread was busy. eval --trace has every part.`;
   const section = pictured(
     "What every thread did",
@@ -79,41 +76,21 @@ function nodeTable(): HTMLElement {
   const { nodes, factors } = data;
   const totalMs = nodes.reduce((sum, { ms }) => sum + ms, 0);
   const most = Math.max(...nodes.map(({ ms }) => ms), Number.MIN_VALUE);
-  const columns = [
-    { heading: "values it gives" },
-    { heading: "part" },
-    numeric("time"),
-    numeric("share"),
-    numeric("memory"),
-    { heading: "kind" },
-    numeric("tasks"),
-    numeric("parts run"),
-    numeric("factors"),
-    { heading: "needed by" },
+  const kindOf = ({ kind }: NodeData) => WORKS[kind] ?? kind;
+  const columns: SortableColumn<NodeData>[] = [
+    ["values it gives", ({ text }) => html("code", {}, text), ({ text }) => text],
+    ["part", ({ ms, kind }) => shareBar(ms / most, kind), ({ ms }) => -ms],
+    [numeric("time"), ({ ms }) => msText(ms), ({ ms }) => ms],
+    [numeric("share"), ({ ms }) => shareText(ms, totalMs), ({ ms }) => ms],
+    [numeric("memory"), ({ bytes }) => bytesText(bytes), ({ bytes }) => bytes],
+    ["kind", kindOf, ({ kind }) => kind],
+    [numeric("tasks"), ({ taskCount }) => whole(taskCount), ({ taskCount }) => taskCount],
+    [numeric("parts run"), ({ partCount }) => whole(partCount), ({ partCount }) => partCount],
+    [numeric("factors"), (node) => whole(node.factors.length), (node) => node.factors.length],
+    ["needed by", (node) => factorLinks(factors, node.factors, 3), () => null],
   ];
-  const rows = nodes.map((node) => {
-    const { text, kind, taskCount, ms, partCount, bytes } = node;
-    return {
-      cells: [
-        html("code", {}, text),
-        shareBar(ms / most, kind),
-        msText(ms),
-        shareText(ms, totalMs),
-        bytesText(bytes),
-        WORKS[kind] ?? kind,
-        whole(taskCount),
-        whole(partCount),
-        whole(node.factors.length),
-        factorLinks(factors, node.factors, 3),
-      ],
-      keys: [text, -ms, ms, ms, bytes, kind, taskCount, partCount, node.factors.length, null],
-      searched: `${text} ${WORKS[kind] ?? kind} ${node.factors.map((factor) => factors[factor]!.name).join(" ")}`,
-    };
-  });
-  return sortableTable(
-    `All ${count(nodes.length, "node")}, the one that took most first`,
-    columns,
-    rows,
-    "Search nodes, factors",
-  );
+  const searchedOf = (node: NodeData) =>
+    `${node.text} ${kindOf(node)} ${node.factors.map((factor) => factors[factor]!.name).join(" ")}`;
+  const text = `All ${count(nodes.length, "node")}, the one that took most first`;
+  return sortableTable(text, columns, nodes, searchedOf, "Search nodes, factors");
 }

@@ -1,4 +1,4 @@
-import { html, plotted, readData } from "../shell/elements.client.ts";
+import { html, plotted, quiet, readData } from "../shell/elements.client.ts";
 import type { FactorData, ReportData } from "./report_data.ts";
 
 /** What the page says of values, shares and places. */
@@ -42,7 +42,7 @@ export function pictured(heading: string, text: string, picture: Element, table:
     "section",
     {},
     html("h2", {}, heading),
-    html("p", { class: "quiet" }, text),
+    quiet(text),
     plotted(`picture: ${heading}`, picture),
     html("details", {}, html("summary", {}, "The same as a table"), table),
   );

@@ -37,22 +37,45 @@ function filled<E extends Element>(element: E, attributes: Attributes, children:
   return element;
 }
 
-export interface Column {
-  readonly heading: string;
-  readonly isNumber?: boolean;
+/** A paragraph that says what is meant by the others. */
+export const quiet = (...children: Child[]): HTMLElement => html("p", { class: "quiet" }, ...children);
+
+/** A picture with a name for those who do not see it. */
+export function drawn(
+  label: string,
+  [width, height]: readonly [number, number],
+  attributes: Attributes,
+  ...children: Child[]
+): SVGElement {
+  const size = { width, height, viewBox: `0 0 ${width} ${height}` };
+  return svg("svg", { role: "img", "aria-label": label, ...size, ...attributes }, ...children);
 }
 
-/** A column of numbers. */
-export const numeric = (heading: string): Column => ({ heading, isNumber: true });
+/** A text in a picture; its anchor is `start`, `middle` or `end`. */
+export const label = (x: number, y: number, anchor: string, text: string): SVGElement =>
+  svg("text", { x, y, "text-anchor": anchor }, text);
 
-/** A table that scrolls by itself where it is wider than the page. */
+/** The heading of a column of texts, or a column of numbers. */
+export type Column = string | { readonly numbers: string };
+
+/** A column of numbers. */
+export const numeric = (heading: string): Column => ({ numbers: heading });
+
+export const headingOf = (column: Column): string => (typeof column === "string" ? column : column.numbers);
+
+/**
+ * A table that scrolls by itself where it is wider than the page.
+ *
+ * @param headings what stands in the place of the columns' texts
+ */
 export function table(
   caption: string,
   columns: readonly Column[],
   rows: readonly (readonly Child[])[],
+  headings: readonly Child[] = columns.map(headingOf),
 ): HTMLElement {
-  const kind = (i: number) => (columns[i]!.isNumber ? "number" : "");
-  const head = columns.map(({ heading }, i) => html("th", { scope: "col", class: kind(i) }, heading));
+  const kind = (i: number) => (typeof columns[i] === "string" ? "" : "number");
+  const head = headings.map((heading, i) => html("th", { scope: "col", class: kind(i) }, heading));
   const body = rows.map((cells) =>
     html("tr", {}, ...cells.map((cell, i) => html("td", { class: kind(i) }, cell))),
   );
@@ -90,13 +113,8 @@ export function limited(
   const holder = html("div", {}, table(caption, columns, rows.slice(0, rowsMax)));
   if (rows.length <= rowsMax) return holder;
   const show = () => holder.replaceChildren(table(caption, columns, rows));
-  holder.append(
-    html(
-      "p",
-      {},
-      html("button", { type: "button", click: show }, `Show all ${rows.length.toLocaleString("en")} rows`),
-    ),
-  );
+  const text = `Show all ${rows.length.toLocaleString("en")} rows`;
+  holder.append(html("p", {}, html("button", { type: "button", click: show }, text)));
   return holder;
 }
 
@@ -105,18 +123,14 @@ const SCHEMES = ["system", "light", "dark"] as const;
 /** A button that goes through the system's scheme, light and dark. */
 export function schemeButton(): HTMLElement {
   let index = 0;
-  const button = html("button", { type: "button", class: "scheme" });
-  const show = () => {
-    const scheme = SCHEMES[index]!;
-    button.textContent = `Colours: ${scheme}`;
-    if (scheme === "system") delete document.documentElement.dataset["scheme"];
-    else document.documentElement.dataset["scheme"] = scheme;
-  };
-  button.addEventListener("click", () => {
+  const text = () => `Colours: ${SCHEMES[index]!}`;
+  const change = () => {
     index = (index + 1) % SCHEMES.length;
-    show();
-  });
-  show();
+    button.textContent = text();
+    // The style knows no scheme `system`: the system's holds then.
+    document.documentElement.dataset["scheme"] = SCHEMES[index]!;
+  };
+  const button = html("button", { type: "button", class: "scheme", click: change }, text());
   return button;
 }
 

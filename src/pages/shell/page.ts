@@ -56,16 +56,10 @@ function scriptText(url: URL): string {
   return plain.replaceAll(/^import [^;]*;$/gm, "").replaceAll(/^export (?:\{\};)?/gm, "");
 }
 
-/** The module `name.client` beside the module that asks. */
-export function clientScript(name: string, asker: string): URL {
-  return new URL(`${name}.client${asker.endsWith(".ts") ? ".ts" : ".js"}`, asker);
+/** Modules of this folder, then those beside the module that asks, in their order, by their names before `.client`. */
+export function scriptsOf(shell: readonly string[], own: readonly string[], asker: string): URL[] {
+  const extension = asker.endsWith(".ts") ? ".ts" : ".js";
+  const urls = (names: readonly string[], base: string) =>
+    names.map((name) => new URL(`${name}.client${extension}`, base));
+  return [...urls(shell, import.meta.url), ...urls(own, asker)];
 }
-
-/** The script with which others build elements: it comes first. */
-export const ELEMENTS = clientScript("elements", import.meta.url);
-
-/** The frame of pages with a list of factors at the side, after `ELEMENTS`. */
-export const SIDE = clientScript("side", import.meta.url);
-
-/** Tables that can be sorted, after `ELEMENTS`. */
-export const SORTABLE = clientScript("sortable", import.meta.url);

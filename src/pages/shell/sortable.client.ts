@@ -1,12 +1,11 @@
-import { type Child, type Column, html } from "./elements.client.ts";
+import { type Child, type Column, headingOf, html, table } from "./elements.client.ts";
 
-/** A row of a sortable table: `keys` has what each column is sorted by, null for nothing. */
-export interface SortableRow {
-  readonly cells: readonly Child[];
-  readonly keys: readonly (number | string | null)[];
-  /** What the search of the table looks at. */
-  readonly searched: string;
-}
+/** A column of a sortable table: what it shows of an item, and what it is sorted by, null for nothing. */
+export type SortableColumn<Item> = readonly [
+  column: Column,
+  cellOf: (item: Item, index: number) => Child,
+  keyOf: (item: Item) => number | string | null,
+];
 
 /** Rows that are shown at first; sorting and searching see all. */
 const ROWS_MAX = 150;
@@ -14,17 +13,17 @@ const ROWS_MAX = 150;
 /**
  * A table with a search above it and a button in each heading: numbers are sorted from the largest, texts from the first, a
  * second press turns that around. Rows without a key come last.
+ *
+ * @param searchedOf what the search looks at
  */
-export function sortableTable(
+export function sortableTable<Item>(
   caption: string,
-  columns: readonly Column[],
-  rows: readonly SortableRow[],
+  columns: readonly SortableColumn<Item>[],
+  items: readonly Item[],
+  searchedOf: (item: Item) => string,
   searchLabel: string,
 ): HTMLElement {
-  const kind = (i: number) => (columns[i]!.isNumber ? "number" : "");
-  const elements = rows.map(({ cells }) =>
-    html("tr", {}, ...cells.map((cell, i) => html("td", { class: kind(i) }, cell))),
-  );
+  const kinds = columns.map(([column]) => column);
   let sorted: { readonly column: number; readonly isDescending: boolean } | null = null;
   let isWhole = false;
   const search = html("input", {
@@ -34,16 +33,23 @@ export function sortableTable(
     input: fill,
   });
   const found = html("span", { class: "quiet", role: "status" });
-  const heads = columns.map(({ heading }, i) => {
-    const button = html("button", { type: "button", class: "sort", click: () => sortBy(i) }, heading);
-    return html("th", { scope: "col", class: kind(i) }, button);
-  });
-  const body = html("tbody");
+  const buttons = kinds.map((column, i) =>
+    html("button", { type: "button", class: "sort", click: () => sortBy(i) }, headingOf(column)),
+  );
+  const whole = table(
+    caption,
+    kinds,
+    items.map((item, i) => columns.map(([, cellOf]) => cellOf(item, i))),
+    buttons,
+  );
+  const heads = whole.querySelectorAll("th");
+  const body = whole.querySelector("tbody")!;
+  const elements = [...body.rows];
   const more = html("button", { type: "button", click: showAll });
 
   function sortBy(column: number): void {
     const isSame = sorted?.column === column;
-    sorted = { column, isDescending: isSame ? !sorted!.isDescending : columns[column]!.isNumber === true };
+    sorted = { column, isDescending: isSame ? !sorted!.isDescending : typeof kinds[column] !== "string" };
     heads.forEach((head, i) => {
       if (i === column) head.setAttribute("aria-sort", sorted!.isDescending ? "descending" : "ascending");
       else head.removeAttribute("aria-sort");
@@ -58,10 +64,11 @@ export function sortableTable(
 
   function fill(): void {
     const wanted = search.value.trim().toLowerCase();
-    const shown = [...rows.keys()].filter((row) => rows[row]!.searched.toLowerCase().includes(wanted));
+    const shown = [...items.keys()].filter((row) => searchedOf(items[row]!).toLowerCase().includes(wanted));
     if (sorted !== null) {
       const { column, isDescending } = sorted;
-      shown.sort((a, b) => compared(rows[a]!.keys[column]!, rows[b]!.keys[column]!, isDescending));
+      const [, , keyOf] = columns[column]!;
+      shown.sort((a, b) => compared(keyOf(items[a]!), keyOf(items[b]!), isDescending));
     }
     body.replaceChildren(...shown.slice(0, isWhole ? shown.length : ROWS_MAX).map((row) => elements[row]!));
     more.textContent = `Show all ${shown.length.toLocaleString("en")} rows`;
@@ -70,15 +77,7 @@ export function sortableTable(
   }
 
   fill();
-  const table = html(
-    "table",
-    { class: "sortable" },
-    html("caption", {}, caption),
-    html("thead", {}, html("tr", {}, ...heads)),
-    body,
-  );
-  const scrolling = { class: "wide", tabindex: 0, role: "region", "aria-label": caption };
-  return html("div", {}, html("div", { class: "tools" }, search, found), html("div", scrolling, table), more);
+  return html("div", { class: "sortable" }, html("div", { class: "tools" }, search, found), whole, more);
 }
 
 function compared(a: number | string | null, b: number | string | null, isDescending: boolean): number {

@@ -87,7 +87,7 @@ describe("verify", () => {
       "",
       "a.factors: 2 factors x 6 rows",
       "not wanted by their conditions: c",
-      "time: read TIME, verify TIME",
+      "time: read TIME, compile TIME, verify TIME",
       "holds: 11 of 11 checks, 126 cells of 2 factors, every bit the same",
       "",
     ]);
@@ -108,7 +108,7 @@ describe("verify", () => {
       threads: 2,
       holds: true,
     });
-    expect(Object.keys(stagesMs)).toEqual(["read", "verify"]);
+    expect(Object.keys(stagesMs)).toEqual(["read", "compile", "verify"]);
     const { elapsedMs, ...first } = checks[0];
     expect(elapsedMs).toBeGreaterThan(0);
     expect(first).toEqual({

@@ -181,6 +181,19 @@ test("an evaluation that fails leaves a whole trace of how far it came", async (
   expect(names).toEqual(["read", "compile", "start threads", "evaluate"]);
 });
 
+test("a trace changes no bit of the result, also where series have values without a row", async () => {
+  const [head, , ...rows] = BARS.trim().split("\n");
+  const files = {
+    "a.factors": "a = scale(market)\n",
+    "bars.csv": [head, ...rows].join("\n"),
+    "series.csv": "date,market\n2020-01-01,7\n2020-01-02,8\n2020-01-03,9\n",
+  };
+  const call = ["eval", "a.factors", "--data", "bars.csv", "--series", "series.csv", "--out", "out.csv"];
+  const { written } = await runCli(call, files, "out.csv");
+  expect(written).toBeDefined();
+  expect((await runCli([...call, "--trace", "trace.json"], files, "out.csv")).written).toBe(written);
+});
+
 test("a trace that cannot be made ends the call before anything is computed", async () => {
   const files = { "a.factors": "a = close\n", "bars.csv": BARS };
   const call = ["eval", "a.factors", "--data", "bars.csv", "--threads", "1", "--out", "out.csv"];

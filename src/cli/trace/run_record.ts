@@ -1,9 +1,8 @@
 import { FoldedSums } from "../../pages/report/folded_sums.ts";
 import type { NodeWork } from "../../pages/report/node_costs.ts";
 import type { TimelineData, TrackData } from "../../pages/report/report_data.ts";
-import { type ChromeEvent, TRACKS } from "../trace/chrome_trace.ts";
-import type { EventSink } from "../trace/event_sink.ts";
-import type { StepSpan } from "../trace/steps.ts";
+import type { StepSpan } from "../terminal/progress.ts";
+import { type ChromeEvent, TRACKS } from "./chrome_trace.ts";
 
 /** As many bins as a picture shows at most; the first ones are as long as the shortest runs need. */
 const BINS_MAX = 400;
@@ -24,7 +23,7 @@ const MAIN_WORKS: Readonly<Record<string, string>> = {
  * What threads, nodes and memory did in a run, from the events of its trace, in bounded memory, except for samples of
  * memory.
  */
-export class RunRecord implements EventSink {
+export class RunRecord {
   /** Start of the time line, in ms since 1970. */
   readonly #startMs: number;
   readonly #tracks = new Map<number, string>();
@@ -43,11 +42,9 @@ export class RunRecord implements EventSink {
     return this.#nodes;
   }
 
-  async write(events: readonly ChromeEvent[]): Promise<void> {
+  write(events: readonly ChromeEvent[]): void {
     for (const event of events) this.#take(event);
   }
-
-  async close(): Promise<void> {}
 
   /** Adds the steps that are over: the trace itself gets them at its end. */
   addSteps(steps: readonly StepSpan[]): void {

@@ -1,6 +1,6 @@
 import { expect, test } from "vitest";
-import { RunRecord } from "../../../src/cli/report/run_record.ts";
 import { type ChromeEvent, TRACKS } from "../../../src/cli/trace/chrome_trace.ts";
+import { RunRecord } from "../../../src/cli/trace/run_record.ts";
 
 const track = (tid: number, name: string): ChromeEvent => {
   return { name: "thread_name", ph: "M", pid: 1, tid, args: { name } };
@@ -11,9 +11,9 @@ const span = (tid: number, name: string, cat: string, ts: number, dur: number, a
 const part = (tid: number, node: number, cat: string, ts: number, dur: number) =>
   span(tid, "rank", cat, ts, dur, { node, ns: 1000 * dur });
 
-test("parts become work of their thread and their node; waits are none", async () => {
+test("parts become work of their thread and their node; waits are none", () => {
   const record = new RunRecord(1000);
-  await record.write([
+  record.write([
     track(TRACKS.main, "main thread"),
     track(10, "executor 0"),
     track(11, "executor 1"),
@@ -48,9 +48,9 @@ test("parts become work of their thread and their node; waits are none", async (
   });
 });
 
-test("steps before the evaluation are work of the main thread, and no other step is", async () => {
+test("steps before the evaluation are work of the main thread, and no other step is", () => {
   const record = new RunRecord(1000);
-  await record.write([track(TRACKS.main, "main thread")]);
+  record.write([track(TRACKS.main, "main thread")]);
   record.addSteps([
     { name: "read", startMs: 1000, endMs: 1000.1 },
     { name: "evaluate", startMs: 1001, endMs: 1002 },
