@@ -10,9 +10,9 @@ export type {
   ClusterProgress,
   GroupProgress,
   PythonVersions,
+  TlsFiles,
 } from "./cluster/bridge/bridge.ts";
 export type { ClusterHang } from "./cluster/bridge/cluster_hang.ts";
-export type { TlsFiles } from "./cluster/bridge/connection.ts";
 export {
   Cluster,
   type ClusterEvaluated,

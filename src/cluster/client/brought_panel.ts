@@ -50,18 +50,14 @@ export class BroughtFile {
   }
 
   /** Sends the file to workers, one piece after the other. @throws the signal's reason when aborted. */
-  async send(bridge: Bridge, job: string, signal: AbortSignal | undefined): Promise<void> {
+  async send(bridge: Bridge, signal: AbortSignal | undefined): Promise<void> {
     const { path, bytes } = this.panel;
-    const file = await open(path);
-    try {
-      for (let index = 0; index * PIECE_BYTES < bytes; index++) {
-        signal?.throwIfAborted();
-        const piece = new Uint8Array(Math.min(PIECE_BYTES, bytes - index * PIECE_BYTES));
-        await file.read(piece, 0, piece.length, index * PIECE_BYTES);
-        await bridge.put(job, index, piece);
-      }
-    } finally {
-      await file.close();
+    await using file = await open(path);
+    for (let index = 0; index * PIECE_BYTES < bytes; index++) {
+      signal?.throwIfAborted();
+      const piece = new Uint8Array(Math.min(PIECE_BYTES, bytes - index * PIECE_BYTES));
+      await file.read(piece, 0, piece.length, index * PIECE_BYTES);
+      await bridge.put(index, piece);
     }
   }
 

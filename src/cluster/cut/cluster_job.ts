@@ -89,17 +89,24 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
     ...run,
     shares: run.shares.map(({ outputs, warmUpRows }) => ({ factors: namesOf(call, outputs), warmUpRows })),
   };
-  const { params = {}, paramsByTime, restarts = null, blockRows, kernel, keepInfinite = false } = options;
+  const {
+    select,
+    from,
+    to,
+    signal,
+    onProgress,
+    priority,
+    paramsByTime,
+    keepInfinite = false,
+    ...own
+  } = options;
   const jobCall: JobCall = {
     program: packProgram(program),
-    params,
+    options: own,
     paramsByTime:
       paramsByTime === undefined
         ? null
         : { name: basename(paramsByTime), bytes: await readFile(paramsByTime) },
-    restarts,
-    blockRows: blockRows ?? null,
-    kernel: kernel ?? null,
     costs,
     factors: wanted.factors.map(({ name }) => name),
     outputRows: [range.first, range.end],

@@ -1,4 +1,4 @@
-import type { ClusterJob, GraphTask, JobTask, TaskGraph, TaskKey } from "../protocol/protocol.ts";
+import type { ClusterJob, ClusterTask, GraphTask, TaskGraph, TaskKey } from "../protocol/protocol.ts";
 import { chunkRowCounts } from "../results/chunk.ts";
 
 export interface GraphOptions {
@@ -147,7 +147,7 @@ export class RunGraph {
     return this.#run({ kind: "slab", share, slab }, -slab - share / this.#job.cut.shares.length);
   }
 
-  #run(task: JobTask, urgency: number, after: readonly GraphTask[] = []): GraphTask {
+  #run(task: ClusterTask, urgency: number, after: readonly GraphTask[] = []): GraphTask {
     const { taskTimeoutSeconds } = this.#options;
     const seconds = Math.max(DEADLINE_SECONDS_MIN, DEADLINE_FACTOR * this.#costNs(task) * 1e-9);
     return {
@@ -159,7 +159,7 @@ export class RunGraph {
     };
   }
 
-  #costNs(task: JobTask): number {
+  #costNs(task: ClusterTask): number {
     const { cut, factors, source, outputRows } = this.#job;
     if (task.kind === "history") return this.#options.rowNs[task.share]! * outputRows[1];
     const rows = cut.slabRows[task.slab + 1]! - cut.slabRows[task.slab]!;
@@ -167,7 +167,7 @@ export class RunGraph {
     return this.#options.rowNs[task.share]! * (rows + cut.shares[task.share]!.warmUpRows!);
   }
 
-  #keyOf(task: JobTask): TaskKey {
+  #keyOf(task: ClusterTask): TaskKey {
     if (task.kind === "history") return this.#key("history", task.share);
     if (task.kind === "slab") return this.#key("slabs", task.share, task.slab);
     return this.#key("joins", task.slab);

@@ -160,8 +160,9 @@ export function wrongShare(worker: string, problem: string): UsageError {
   return valueUnusable(message, "give a number such as 0.8, or 0 to switch the watch off");
 }
 
-export function folderNotShared(folder: string, reason: string): UsageError {
-  const message = `${folder} is not shared: ${thisProcess()} does not see there what the client sees: ${reason}`;
+/** @param who looks there: this process, or a worker */
+export function folderNotShared(folder: string, reason: string, who = thisProcess()): UsageError {
+  const message = `${folder} is not shared: ${who} does not see there what the client sees: ${reason}`;
   const remedy = "name a folder on storage that all hosts see under one path, or leave --out FOLDER/ out";
   return seesOthers(message, remedy);
 }

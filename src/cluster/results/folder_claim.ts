@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { readFileSync, readlinkSync } from "node:fs";
-import { link, open, readFile, rename, rm, stat, utimes } from "node:fs/promises";
+import { link, readFile, rename, rm, stat, utimes, writeFile } from "node:fs/promises";
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { isAlive } from "../../files/is_alive.ts";
@@ -69,20 +69,14 @@ export function checkClaim(folder: string, token: string): void {
 
 /** False if the file exists. */
 async function create(file: string, text: string): Promise<boolean> {
-  const created = await open(file, "wx").catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "EEXIST") return null;
-    throw error;
-  });
-  if (created === null) return false;
   try {
-    await created.writeFile(text);
+    await writeFile(file, text, { flag: "wx" });
     return true;
   } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === "EEXIST") return false;
     // On a full disk the file exists and is empty: it would block the folder until it expires.
     await rm(file, { force: true }).catch(() => {});
     throw error;
-  } finally {
-    await created.close();
   }
 }
 
