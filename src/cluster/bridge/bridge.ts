@@ -5,6 +5,7 @@ import { InternalError } from "../../errors.ts";
 import { unlessAborted } from "../../evaluation/awaiting.ts";
 import { bridgeEnded, noPython, otherVersion } from "../protocol/errors.ts";
 import { readFrames, writeFrame } from "../protocol/frames.ts";
+import type { ClusterHang } from "../protocol/protocol.ts";
 import {
   type BroughtPanel,
   type Bundle,
@@ -14,7 +15,6 @@ import {
   type TaskReport,
 } from "../protocol/protocol.ts";
 import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
-import type { ClusterHang } from "./cluster_hang.ts";
 import { keepLastLines } from "./last_lines.ts";
 import { pythonScript } from "./python.ts";
 
@@ -326,7 +326,7 @@ export class Bridge {
     const id = this.#nextId++;
     const pending = Promise.withResolvers<Answer>();
     this.#pending.set(id, pending);
-    void writeFrame(this.#child.stdin!, { id, ...request }, buffers);
+    writeFrame(this.#child.stdin!, { id, ...request }, buffers);
     return pending.promise;
   }
 

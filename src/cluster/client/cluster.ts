@@ -14,11 +14,11 @@ import { LIMIT_MS_DEFAULT } from "../../execution/watch/hang_watch.ts";
 import type { Panel } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_kinds.ts";
 import { Bridge, type ClusterFacts } from "../bridge/bridge.ts";
-import { type ClusterHang, hangText } from "../bridge/cluster_hang.ts";
+import { hangText } from "../bridge/cluster_hang.ts";
 import { findPython } from "../bridge/python.ts";
 import { installExecutors } from "../deploy/bundle.ts";
 import { clusterClosed, startTooSlow } from "../protocol/errors.ts";
-import type { ClusterJob } from "../protocol/protocol.ts";
+import type { ClusterHang, ClusterJob } from "../protocol/protocol.ts";
 import { ClusterRun, type RunHost } from "./cluster_run.ts";
 import {
   type ClusterEvaluateOptions,

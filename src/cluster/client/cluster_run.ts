@@ -6,16 +6,15 @@ import { FactorloomError } from "../../errors.ts";
 import { broughtFields } from "../../evaluation/has_row.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import type { Bridge, ClusterProgress, ClusterReport } from "../bridge/bridge.ts";
-import type { ClusterHang } from "../bridge/cluster_hang.ts";
 import { type ClusterCall, type PreparedJob, prepareJob } from "../cut/cluster_job.ts";
 import { type GraphOptions, RunGraph, slabCountOf } from "../cut/task_graph.ts";
 import { digestInputs } from "../executor/input_digest.ts";
 import { packJob } from "../protocol/job_bytes.ts";
-import type { ClusterJob, JobSource, OutputCounts } from "../protocol/protocol.ts";
+import type { BroughtPanel, ClusterHang, ClusterJob, JobSource, OutputCounts } from "../protocol/protocol.ts";
 import { chunkBytes, joinChunks } from "../results/chunk.ts";
 import { DatasetFolder, type WrittenPart } from "../results/dataset_folder.ts";
 import { partStem } from "../results/dataset_part.ts";
-import { BroughtFile } from "./brought_panel.ts";
+import { removeBroughtPanel, sendBroughtPanel, writeBroughtPanel } from "./brought_panel.ts";
 import { modulesOf, runId } from "./run_id.ts";
 
 /** The part of a cluster that runs use: each has a bridge while it is under way. */
@@ -59,7 +58,7 @@ const RESULTS_AHEAD = 4;
 interface OpenedRun {
   readonly prepared: PreparedJob;
   readonly job: ClusterJob;
-  readonly brought: BroughtFile | null;
+  readonly brought: BroughtPanel | null;
   readonly dataset: DatasetFolder | null;
 }
 
@@ -85,18 +84,18 @@ export class ClusterRun {
   /** Results that were taken: parts, or chunks. */
   #taken = 0;
 
-  /** @throws as `prepareJob`, `digestInputs`, `BroughtFile.write` and `DatasetFolder.open`. */
+  /** @throws as `prepareJob`, `digestInputs`, `writeBroughtPanel` and `DatasetFolder.open`. */
   static async open(host: RunHost, request: RunRequest, options: ClusterRunOptions): Promise<ClusterRun> {
     const { signal } = options;
     const prepared = await prepareJob({ ...request, isDataset: request.dataset !== null });
     const { call, jobCall, cut } = prepared;
     const columns = { ...call.read, fields: broughtFields(call.read.fields), end: call.range.end };
-    const brought = request.path === null ? await BroughtFile.write(request.source, columns, signal) : null;
+    const brought = request.path === null ? await writeBroughtPanel(request.source, columns, signal) : null;
     let dataset: DatasetFolder | null = null;
     try {
       const { time, symbols, seriesNames = [] } = request.source;
       const source: JobSource = {
-        path: brought?.panel.path ?? request.path!,
+        path: brought?.path ?? request.path!,
         isBrought: brought !== null,
         options: { ...request.sourceOptions },
         fields: columns.fields,
@@ -107,7 +106,7 @@ export class ClusterRun {
       };
       const inputs = await digestInputs(source, signal);
       const modules = modulesOf(jobCall);
-      const seen = { ...source, path: brought?.panel.digest ?? source.path };
+      const seen = { ...source, path: brought?.digest ?? source.path };
       const run = runId(jobCall, seen, { inputs, modules }, request.code);
       const token = request.dataset === null ? null : randomUUID();
       if (token !== null) dataset = await DatasetFolder.open(request.dataset!, { run, token, cut });
@@ -122,7 +121,7 @@ export class ClusterRun {
       return new ClusterRun(host, request, options, { prepared, job, brought, dataset });
     } catch (error) {
       await dataset?.release();
-      await brought?.remove();
+      await removeBroughtPanel(brought);
       throw error;
     }
   }
@@ -163,7 +162,7 @@ export class ClusterRun {
 
   /** Gives up the dataset's folder, whose parts stay for the next run of the same. May be called twice. */
   async close(): Promise<void> {
-    await this.#opened.brought?.remove();
+    await removeBroughtPanel(this.#opened.brought);
     await this.#opened.dataset?.release();
   }
 
@@ -200,7 +199,7 @@ export class ClusterRun {
       priority: this.#request.options.priority,
     });
     try {
-      const isSeen = await bridge.addJob(digest, bytes, brought?.panel ?? null);
+      const isSeen = await bridge.addJob(digest, bytes, brought);
       const { taskCount: total } = graph;
       bridge.onProgress = this.#callback(bridge, (progress: ClusterProgress) => {
         onTasks?.({ ...progress, total });
@@ -209,7 +208,7 @@ export class ClusterRun {
         this.hangs.push(hang);
         onHang?.(hang);
       });
-      if (!isSeen) await brought?.send(bridge, signal);
+      if (!isSeen && brought !== null) await sendBroughtPanel(brought, bridge, signal);
       // An earlier abort had no tasks to cancel.
       signal?.throwIfAborted();
       if (dataset === null) yield* this.#chunks(bridge, graph);
@@ -266,7 +265,7 @@ export class ClusterRun {
    * their memory.
    */
   async *#chunks(bridge: Bridge, run: RunGraph): AsyncGenerator<FactorBlock> {
-    const places = run.places();
+    const { places } = run;
     const histories = run.histories();
     const slabCount = slabCountOf(this.job);
     const { slabRows } = this.job.cut;
@@ -290,9 +289,9 @@ export class ClusterRun {
     };
     const shares = this.job.cut.shares.map((_, share) => share);
     const gather = async (index: number) => {
-      const { slab, chunk } = places[index]!;
-      if (slab >= next) await submit();
-      const gathered = shares.map((share) => bridge.gather(run.chunkKey(share, slab, chunk)));
+      const place = places[index]!;
+      if (place.slab >= next) await submit();
+      const gathered = shares.map((share) => bridge.gather(run.chunkKey(share, place)));
       return (await Promise.all(gathered)).map(([bytes]) => bytes!);
     };
     await submit();

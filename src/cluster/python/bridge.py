@@ -249,21 +249,21 @@ class Bridge:
 
     async def on_workers(self, request: Record, _: list[bytearray]) -> Answer:
         """What Dask knows of each worker, and what the job did there."""
-        client, roster = self.connection.client, self.watch.roster
-        known = await client.run_on_scheduler(scheduler_reports.workers, self.watch.since)
-        self.watch.note_workers(known["at"], nannies_of(known["workers"]))
-        await self.watch.report_hangs()
+        client, watch = self.connection.client, self.watch
+        known = await client.run_on_scheduler(scheduler_reports.workers, watch.since)
+        watch.note_workers(known["at"], nannies_of(known["workers"]))
+        await watch.report_hangs()
         assert self.job is not None
         question = (worker_plugin.stats_of, self.job.name, request["trace"])
         responsive = self.connection.responsive(known["workers"])
         stats = await client.run(*question, workers=responsive, on_error="ignore")
         # Workers that left between the two questions are left out.
         workers = [
-            {**worker, "restarts": roster.restarts.get(worker["nanny"], 0), "job": stats[worker["address"]]}
+            {**worker, "restarts": watch.restarts.get(worker["nanny"], 0), "job": stats[worker["address"]]}
             for worker in known["workers"]
             if worker["address"] in stats
         ]
-        report = {"workers": workers, "joined": roster.joined, "gone": roster.gone}
+        report = {"workers": workers, "joined": watch.joined, "gone": watch.gone}
         return {}, [json.dumps(report).encode()]
 
     async def on_probe(self, request: Record, _: list[bytearray]) -> Answer:

@@ -11,7 +11,7 @@ from typing import Any
 from distributed import Reschedule, WorkerPlugin
 
 from cluster_job import ClusterJob
-from executor_memory import METRIC, Room, WorkerMemory, WrongShare, limit_of, shares_from_environment
+from executor_memory import METRIC, Room, WorkerMemory, limit_of, shares_of
 from node_executor import Executor, ExecutorEnded, node_path
 from scheduler_reports import HANG_TOPIC
 from stdio_frames import Frame, Record
@@ -75,11 +75,9 @@ class ExecutorPool(WorkerPlugin):
         """Finds Node and the bundle. Raises the fault that every task would meet."""
         with self._prepare_lock:
             if self._command is None:
-                try:
-                    self._shares = shares_from_environment()
-                except WrongShare as error:
-                    raise named("wrongShare", self.worker.address, str(error)) from error
-                bundle = self._wait_for_bundle()
+                self._shares = shares_of(self.worker)
+                # Another client may be sending it, or the worker may have just joined.
+                bundle = plugin_of(self.worker, self.bundle)
                 if bundle.folder is None:
                     raise named("bundleNotUnpacked", self.worker.address, bundle.problem)
                 changed = bundle.changed()
@@ -88,16 +86,6 @@ class ExecutorPool(WorkerPlugin):
                 self._command = [node_path(self.node, self.worker.address), os.path.join(bundle.folder, self.entry)]
                 # The first tasks may begin before the watch looks.
                 self._watch_memory()
-
-    def _wait_for_bundle(self) -> Any:
-        """The bundle once it is unpacked: another client may be sending it, or the worker may have just joined."""
-        until = time.monotonic() + PLUGIN_SECONDS_MAX
-        bundle = plugin_of(self.worker, self.bundle)
-        while bundle.folder is None and not bundle.problem:
-            if time.monotonic() > until:
-                raise not_there(self.worker)
-            time.sleep(WATCH_SECONDS)
-        return bundle
 
     def run(self, key: Any, job: ClusterJob, task: Record, seconds: float, panel: str | None) -> Frame:
         """Runs a task, with the path of the panel; returns its report and buffers.
@@ -229,8 +217,7 @@ class ExecutorPool(WorkerPlugin):
             # Dask forgets a cancelled task, or runs it again if it was requested meanwhile.
             raise Reschedule()
         is_silent, is_large = executor.killed_for == "deadline", executor.killed_for == "memory"
-        reasons = {"deadline": "kept silent", "memory": "took too much memory"}
-        what = reasons.get(executor.killed_for or "", "ended")
+        what = "kept silent" if is_silent else "took too much memory" if is_large else "ended"
         logger.warning("executor %d %s in %s", executor.index, what, key)
         executor.job.stats.count(executorRestarts=1, deadlineKills=int(is_silent), memoryKills=int(is_large))
         if is_last and is_silent:
@@ -268,16 +255,9 @@ class ExecutorPool(WorkerPlugin):
 
     def _watch(self) -> None:
         while not self._closed.wait(WATCH_SECONDS):
+            self._end_idle(IDLE_SECONDS_MAX)
             now = time.monotonic()
-            with self._lock:
-                executors = [executor for executor, _ in self._executors.values()]
-                idle = [executor for executor in self._free if now - executor.idle_since > IDLE_SECONDS_MAX]
-                for executor in idle:
-                    self._free.remove(executor)
-                    del self._executors[executor.index]
-            for executor in idle:
-                executor.end()
-            for executor in executors:
+            for executor in self.executors():
                 executor.kill("deadline", after=now)
             self._watch_memory()
 
@@ -299,10 +279,13 @@ class ExecutorPool(WorkerPlugin):
                 largest.memory_at_kill = memory.by_executor[largest], memory.total, memory.limit
                 largest.kill("memory")
 
-    def _end_idle(self) -> int:
+    def _end_idle(self, seconds: float = 0.0) -> int:
+        """Ends executors that have been idle for as long; returns how many."""
+        now = time.monotonic()
         with self._lock:
-            idle, self._free = self._free, []
+            idle = [executor for executor in self._free if now - executor.idle_since >= seconds]
             for executor in idle:
+                self._free.remove(executor)
                 del self._executors[executor.index]
         for executor in idle:
             executor.end()
@@ -320,18 +303,14 @@ def plugin_of(worker: Any, name: str) -> Any:
     until = time.monotonic() + PLUGIN_SECONDS_MAX
     while not is_ready(worker.plugins.get(name)):
         if time.monotonic() > until:
-            raise not_there(worker)
+            raise named("bundleNotUnpacked", worker.address, f"it did not come within {PLUGIN_SECONDS_MAX} s")
         time.sleep(WATCH_SECONDS / 10)
     return worker.plugins[name]
 
 
 def is_ready(plugin: Any) -> bool:
     """False for a plugin that Dask lists already and has not set up, which other threads may see."""
-    return plugin is not None and getattr(plugin, "is_set_up", True)
-
-
-def not_there(worker: Any) -> RuntimeError:
-    return named("bundleNotUnpacked", worker.address, f"it did not come within {PLUGIN_SECONDS_MAX} s")
+    return plugin is not None and plugin.is_set_up
 
 
 def pools_of(worker: Any) -> list[ExecutorPool]:

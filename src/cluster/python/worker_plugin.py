@@ -35,11 +35,13 @@ BUNDLE_PREFIX = "factorloom-bundle-"
 
 
 class Bundle(WorkerPlugin):
-    """The files that executors run, unpacked in `folder`; None until then, or for the reason in `problem`.
+    """The files that executors run, unpacked in `folder`; None for the reason in `problem`.
 
     Dask sets it up again for each client that brings it, while executors of others may start. The worker's own folder, and
     the files with it, goes with the worker.
     """
+
+    is_set_up = False
 
     def __init__(self, name: str, digest: str, data: bytes) -> None:
         self.name = name
@@ -58,6 +60,7 @@ class Bundle(WorkerPlugin):
         except (OSError, zipfile.BadZipFile) as error:
             self.problem = repr(error)
         self.data = b""
+        self.is_set_up = True
 
     def _unpack(self, parent: str) -> str:
         """Unpacks under a temporary name and renames, so that a folder of the name is complete; uses an existing one."""
