@@ -4,6 +4,7 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { InternalError } from "../../errors.ts";
 import { unlessAborted } from "../../evaluation/awaiting.ts";
 import { bridgeEnded, noPython, otherVersion } from "../protocol/errors.ts";
+import { type BridgeFault, errorOfFault } from "../protocol/faults.ts";
 import { readFrames, writeFrame } from "../protocol/frames.ts";
 import type { ClusterHang } from "../protocol/protocol.ts";
 import {
@@ -14,7 +15,6 @@ import {
   type TaskKey,
   type TaskReport,
 } from "../protocol/protocol.ts";
-import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
 import { keepLastLines } from "./last_lines.ts";
 import { pythonScript } from "./python.ts";
 
@@ -302,7 +302,7 @@ export class Bridge {
     const workers = record["workers"] as (ProbedWorker & { readonly fault?: BridgeFault })[];
     return workers.map(({ fault, ...worker }) => {
       if (fault === undefined) return worker;
-      return { ...worker, problem: errorOfBridgeFault(fault).message.replaceAll(/\n\s*/g, "; ") };
+      return { ...worker, problem: errorOfFault(fault).message.replaceAll(/\n\s*/g, "; ") };
     });
   }
 
@@ -350,7 +350,7 @@ export class Bridge {
     this.#pending.delete(record.id!);
     if (record.kind === "progress") this.onProgress(record as unknown as ClusterProgress);
     else if (record.kind === "hang") this.onHang(record as unknown as ClusterHang);
-    else if (record.kind === "fault") pending?.reject(errorOfBridgeFault(record["fault"] as BridgeFault));
+    else if (record.kind === "fault") pending?.reject(errorOfFault(record["fault"] as BridgeFault));
     else pending?.resolve({ record, buffers });
   }
 

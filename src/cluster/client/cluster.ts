@@ -45,7 +45,7 @@ export interface ClusterEvaluated {
 
 const CLUSTER_PANEL: ArgumentKind = {
   what: "a panel",
-  fits: (given) => isClusterPanel(given) || PANEL.fits(given),
+  fits: (given) => hasAll(given, ["source", "path", "options"]) || PANEL.fits(given),
   remedy: "a panel is what await openClusterPanel(path) or await readPanel(path) gives",
 };
 
@@ -236,8 +236,6 @@ export function sharedPanel(source: PanelSource, path: string, options: PanelSou
   };
   return { source, path: resolve(path), options: { ...options, ...tables } };
 }
-
-const isClusterPanel = (given: unknown) => hasAll(given, ["source", "path", "options"]);
 
 function asClusterPanel(panel: ClusterPanel | Panel): ClusterPanel {
   checkArgument("a cluster's evaluate", panel, CLUSTER_PANEL);

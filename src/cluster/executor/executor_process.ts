@@ -9,6 +9,7 @@ import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { startHost } from "../../evaluation/start_host.ts";
 import type { HangingPart } from "../../execution/watch/hang_watch.ts";
 import { ownMemory } from "../protocol/executor_memory.ts";
+import { faultOf } from "../protocol/faults.ts";
 import { frameParts, readFrames } from "../protocol/frames.ts";
 import { unpackJob } from "../protocol/job_bytes.ts";
 import { packageVersion } from "../protocol/package_version.ts";
@@ -18,7 +19,6 @@ import {
   PROTOCOL_VERSION,
   type ToExecutor,
 } from "../protocol/protocol.ts";
-import { faultOf } from "./fault.ts";
 import { TaskRunner } from "./task_runner.ts";
 
 const STDOUT = 1;
@@ -70,25 +70,21 @@ async function openHost({ costs, hang }: ClusterJob): Promise<EngineHost> {
 }
 
 function send({ record, buffers }: Answer): void {
-  for (const part of frameParts(record, buffers)) {
-    for (let done = 0; done < part.length; ) {
-      done += retrying(() => writeSync(STDOUT, part, done, part.length - done));
-    }
-  }
+  for (const part of frameParts(record, buffers))
+    for (let done = 0; done < part.length; ) done += write(part.subarray(done));
 }
 
-/** Repeats work on a pipe that whoever created it made non-blocking. */
-function retrying(work: () => number): number {
-  for (;;) {
-    try {
-      return work();
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      // The worker is gone.
-      if (code === "EPIPE" || code === "EOF") process.exit(0);
-      if (code !== "EAGAIN" && code !== "EINTR") throw error;
-      Atomics.wait(idle, 0, 0, RETRY_MS);
-    }
+/** How many bytes a pipe takes; whoever created it may have made it non-blocking. */
+function write(bytes: Uint8Array): number {
+  try {
+    return writeSync(STDOUT, bytes);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // The worker is gone.
+    if (code === "EPIPE" || code === "EOF") process.exit(0);
+    if (code !== "EAGAIN" && code !== "EINTR") throw error;
+    Atomics.wait(idle, 0, 0, RETRY_MS);
+    return 0;
   }
 }
 
@@ -102,18 +98,9 @@ function keepStdoutClean(): void {
   console.debug = console.error;
 }
 
-function hello(): FromExecutor {
-  return {
-    kind: "hello",
-    protocol: PROTOCOL_VERSION,
-    version: packageVersion(),
-    node: process.version,
-    pid: process.pid,
-  };
-}
-
 keepStdoutClean();
-send({ record: hello() });
+const { version: node, pid } = process;
+send({ record: { kind: "hello", protocol: PROTOCOL_VERSION, version: packageVersion(), node, pid } });
 const frames = readFrames<ToExecutor>(process.stdin);
 let next = frames.next();
 for (;;) {

@@ -6,7 +6,7 @@ import type { Readable, Writable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TaskAnswer } from "../../../src/cluster/executor/task_runner.ts";
-import { errorOfFault } from "../../../src/cluster/protocol/errors.ts";
+import { errorOfFault } from "../../../src/cluster/protocol/faults.ts";
 import { type Frame, frameParts, readFrames } from "../../../src/cluster/protocol/frames.ts";
 import { packJob } from "../../../src/cluster/protocol/job_bytes.ts";
 import {
@@ -221,7 +221,7 @@ test("errors come as faults of their class, and the executor goes on", async () 
   await open.close();
   const unclaimed = await failure(joining, { kind: "join", slab: 0 });
   const error = errorOfFault(unclaimed as Extract<FromExecutor, { kind: "fault" }>);
-  expect([error.name, error.code]).toEqual(["UsageError", "E614"]);
+  expect(error).toMatchObject({ name: "UsageError", code: "E614" });
 });
 
 /** An executor whose operator does not return before `letReturn`, as its first frame has said. */
