@@ -10,9 +10,8 @@ export type {
   ClusterProgress,
   GroupProgress,
   PythonVersions,
+  TlsFiles,
 } from "./cluster/bridge/bridge.ts";
-export type { ClusterHang } from "./cluster/bridge/cluster_hang.ts";
-export type { TlsFiles } from "./cluster/bridge/connection.ts";
 export {
   Cluster,
   type ClusterEvaluated,
@@ -20,6 +19,7 @@ export {
   openClusterPanel,
 } from "./cluster/client/cluster.ts";
 export type { ClusterEvaluateOptions, ClusterHangOptions, ClusterOptions } from "./cluster/client/options.ts";
+export type { ClusterHang } from "./cluster/protocol/protocol.ts";
 export { type CompileOptions, compile, type FactorInfo, type Program } from "./compile.ts";
 export type { GraphOutput, GraphTask, ProgramGraph } from "./dag/graph_data.ts";
 export {

@@ -1,7 +1,6 @@
 /**
  * Creates folders one by one: Node's recursive `mkdir` never returns where folders cannot be created, as in /proc.
  */
-import { mkdirSync } from "node:fs";
 import { mkdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
@@ -23,13 +22,4 @@ async function makeFolder(path: string): Promise<void> {
   await mkdir(path).catch(async (error) => {
     if (error.code !== "EEXIST" || !(await isFolder(path))) throw error;
   });
-}
-
-/** As `makeFolder`, synchronously, for executors. */
-export function makeFolderSync(path: string): void {
-  try {
-    mkdirSync(path);
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
-  }
 }

@@ -238,5 +238,5 @@ async function retire(scheduler: string, worker: string): Promise<void> {
     "with Client(sys.argv[1], set_as_default=False) as client:",
     "    client.retire_workers([sys.argv[2]], close_workers=True)",
   ].join("\n");
-  await promisify(execFile)((await findPython()).path, ["-c", script, scheduler, worker]);
+  await promisify(execFile)(await findPython(), ["-c", script, scheduler, worker]);
 }

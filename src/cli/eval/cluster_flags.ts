@@ -1,6 +1,6 @@
 /** The flags of clusters that several commands take. */
 import { type Command, InvalidArgumentError } from "commander";
-import type { TlsFiles } from "../../cluster/bridge/connection.ts";
+import type { TlsFiles } from "../../cluster/bridge/bridge.ts";
 
 export interface ConnectionFlags {
   readonly scheduler?: string;

@@ -3,9 +3,10 @@ import { once } from "node:events";
 import { setTimeout as sleep } from "node:timers/promises";
 import { InternalError } from "../../errors.ts";
 import { unlessAborted } from "../../evaluation/awaiting.ts";
-import type { ProbeAnswer } from "../executor/probe.ts";
 import { bridgeEnded, noPython, otherVersion } from "../protocol/errors.ts";
+import { type BridgeFault, errorOfFault } from "../protocol/faults.ts";
 import { readFrames, writeFrame } from "../protocol/frames.ts";
+import type { ClusterHang } from "../protocol/protocol.ts";
 import {
   type BroughtPanel,
   type Bundle,
@@ -14,11 +15,28 @@ import {
   type TaskKey,
   type TaskReport,
 } from "../protocol/protocol.ts";
-import { type BridgeFault, errorOfBridgeFault } from "./bridge_faults.ts";
-import type { ClusterHang } from "./cluster_hang.ts";
-import type { ConnectOptions } from "./connection.ts";
 import { keepLastLines } from "./last_lines.ts";
 import { pythonScript } from "./python.ts";
+
+/** Paths of PEM files. */
+export interface TlsFiles {
+  /** The authority that signed the certificate of the scheduler. */
+  readonly ca?: string | undefined;
+  /** The certificate of the client, and its key. */
+  readonly cert?: string | undefined;
+  readonly key?: string | undefined;
+}
+
+export interface ConnectOptions {
+  /** Limit for the whole start, as the user set it. */
+  readonly timeoutSeconds: number;
+  /** What is left of it. */
+  readonly seconds?: number;
+  readonly tls?: TlsFiles | undefined;
+  /** Where tasks will run: clusters that grow start such workers. */
+  readonly workers?: readonly string[] | undefined;
+  readonly resources?: Readonly<Record<string, number>> | undefined;
+}
 
 export interface PythonVersions {
   readonly python: string;
@@ -111,14 +129,18 @@ export interface ClusterReport {
   readonly gone: number;
 }
 
-/** A worker, and what it answers to a small task; `problem` is why it does not answer or its executor fails. */
-export interface ProbedWorker extends Partial<ProbeAnswer> {
+/** A worker, and what it answers; `problem` is why it does not answer, or its executor fails. */
+export interface ProbedWorker {
   readonly name: string;
   readonly address: string;
   /** 0 for no limit. */
   readonly memoryLimitBytes: number;
   readonly host?: string;
   readonly versions?: PythonVersions;
+  readonly node?: string;
+  readonly factorloom?: string;
+  /** False where no folder was named. */
+  readonly hasWritten?: boolean;
   /** By how much its clock is ahead of the client's, with the time that the answer took. */
   readonly clockSeconds?: number;
   readonly problem?: string;
@@ -127,11 +149,6 @@ export interface ProbedWorker extends Partial<ProbeAnswer> {
 interface Answer {
   readonly record: Readonly<Record<string, unknown>>;
   readonly buffers: readonly Uint8Array[];
-}
-
-interface Pending {
-  readonly resolve: (answer: Answer) => void;
-  readonly reject: (error: Error) => void;
 }
 
 interface FromBridge extends Readonly<Record<string, unknown>> {
@@ -152,7 +169,7 @@ export class Bridge {
   onHang: (hang: ClusterHang) => void = () => undefined;
   readonly #child: ChildProcess;
   readonly #lastLines: readonly string[];
-  readonly #pending = new Map<number, Pending>();
+  readonly #pending = new Map<number, PromiseWithResolvers<Answer>>();
   #forgetSignal = (): void => undefined;
   #nextId = 1;
   #ended: Error | null = null;
@@ -233,7 +250,7 @@ export class Bridge {
   }
 
   /**
-   * Brings a serialised job to all workers; `job` is the SHA-256 of the bytes.
+   * Brings the serialised job of a run to all workers; `job` is the SHA-256 of the bytes. One run at a time.
    *
    * @returns false if a worker does not see the panel that the client brings, so that `put` must follow
    */
@@ -243,18 +260,18 @@ export class Bridge {
   }
 
   /** Puts a piece of the job's panel on a worker, from which others fetch it. */
-  async put(job: string, index: number, bytes: Uint8Array): Promise<void> {
-    await this.#ask({ kind: "put", job, index }, [bytes]);
+  async put(index: number, bytes: Uint8Array): Promise<void> {
+    await this.#ask({ kind: "put", index }, [bytes]);
   }
 
-  /** Ends the executors too, if it is the last job of this bridge. */
-  async removeJob(job: string): Promise<void> {
-    await this.#ask({ kind: "removeJob", job });
+  /** Ends the executors too. */
+  async removeJob(): Promise<void> {
+    await this.#ask({ kind: "removeJob" });
   }
 
-  /** Submits a graph of a job; there may be several, one after the other. */
-  async submit(job: string, graph: TaskGraph): Promise<void> {
-    await this.#ask({ kind: "submit", job }, [Buffer.from(JSON.stringify(graph))]);
+  /** Submits a graph of the job; there may be several, one after the other. */
+  async submit(graph: TaskGraph): Promise<void> {
+    await this.#ask({ kind: "submit" }, [Buffer.from(JSON.stringify(graph))]);
   }
 
   /**
@@ -273,19 +290,19 @@ export class Bridge {
     await this.#ask({ kind: "cancel" });
   }
 
-  /** What the workers did for a job, which may have been removed. */
-  async workers(job: string, { trace = false } = {}): Promise<ClusterReport> {
-    const { buffers } = await this.#ask({ kind: "workers", job, trace });
+  /** What the workers did for the job. */
+  async workers({ trace = false } = {}): Promise<ClusterReport> {
+    const { buffers } = await this.#ask({ kind: "workers", trace });
     return JSON.parse(Buffer.from(buffers[0]!).toString()) as ClusterReport;
   }
 
-  /** Runs a small task on every worker, beside the graph, which writes in the folder if there is one. */
+  /** Has every worker start an executor for a moment, and write in the folder if there is one. */
   async probe(folder: string | null, seconds: number): Promise<readonly ProbedWorker[]> {
     const { record } = await this.#ask({ kind: "probe", folder, seconds });
     const workers = record["workers"] as (ProbedWorker & { readonly fault?: BridgeFault })[];
     return workers.map(({ fault, ...worker }) => {
       if (fault === undefined) return worker;
-      return { ...worker, problem: errorOfBridgeFault(fault).message.replaceAll(/\n\s*/g, "; ") };
+      return { ...worker, problem: errorOfFault(fault).message.replaceAll(/\n\s*/g, "; ") };
     });
   }
 
@@ -307,10 +324,10 @@ export class Bridge {
   #ask(request: object, buffers: readonly Uint8Array[] = []): Promise<Answer> {
     if (this.#ended !== null) return Promise.reject(this.#ended);
     const id = this.#nextId++;
-    const { promise, resolve, reject } = Promise.withResolvers<Answer>();
-    this.#pending.set(id, { resolve, reject });
-    void writeFrame(this.#child.stdin!, { id, ...request }, buffers);
-    return promise;
+    const pending = Promise.withResolvers<Answer>();
+    this.#pending.set(id, pending);
+    writeFrame(this.#child.stdin!, { id, ...request }, buffers);
+    return pending.promise;
   }
 
   async #listen(
@@ -329,17 +346,11 @@ export class Bridge {
   }
 
   #receive(record: FromBridge, buffers: readonly Uint8Array[]): void {
-    if (record.kind === "progress") {
-      this.onProgress(record as unknown as ClusterProgress);
-      return;
-    }
-    if (record.kind === "hang") {
-      this.onHang(record as unknown as ClusterHang);
-      return;
-    }
     const pending = this.#pending.get(record.id!);
     this.#pending.delete(record.id!);
-    if (record.kind === "fault") pending?.reject(errorOfBridgeFault(record["fault"] as BridgeFault));
+    if (record.kind === "progress") this.onProgress(record as unknown as ClusterProgress);
+    else if (record.kind === "hang") this.onHang(record as unknown as ClusterHang);
+    else if (record.kind === "fault") pending?.reject(errorOfFault(record["fault"] as BridgeFault));
     else pending?.resolve({ record, buffers });
   }
 

@@ -1,7 +1,5 @@
 import type { ClusterHang } from "../protocol/protocol.ts";
 
-export type { ClusterHang } from "../protocol/protocol.ts";
-
 /** A report as one line. */
 export function hangText({
   operators,

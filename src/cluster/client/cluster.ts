@@ -14,11 +14,11 @@ import { LIMIT_MS_DEFAULT } from "../../execution/watch/hang_watch.ts";
 import type { Panel } from "../../panel.ts";
 import { type ArgumentKind, checkArgument, hasAll } from "../../text/argument_kinds.ts";
 import { Bridge, type ClusterFacts } from "../bridge/bridge.ts";
-import { type ClusterHang, hangText } from "../bridge/cluster_hang.ts";
+import { hangText } from "../bridge/cluster_hang.ts";
 import { findPython } from "../bridge/python.ts";
-import { installExecutors } from "../deploy/install_executors.ts";
+import { installExecutors } from "../deploy/bundle.ts";
 import { clusterClosed, startTooSlow } from "../protocol/errors.ts";
-import type { ClusterJob } from "../protocol/protocol.ts";
+import type { ClusterHang, ClusterJob } from "../protocol/protocol.ts";
 import { ClusterRun, type RunHost } from "./cluster_run.ts";
 import {
   type ClusterEvaluateOptions,
@@ -45,7 +45,7 @@ export interface ClusterEvaluated {
 
 const CLUSTER_PANEL: ArgumentKind = {
   what: "a panel",
-  fits: (given) => isClusterPanel(given) || PANEL.fits(given),
+  fits: (given) => hasAll(given, ["source", "path", "options"]) || PANEL.fits(given),
   remedy: "a panel is what await openClusterPanel(path) or await readPanel(path) gives",
 };
 
@@ -70,9 +70,7 @@ export class Cluster {
   readonly #opening = new Set<Promise<unknown>>();
   /** Aborted once the cluster is closed. */
   readonly #closing = new AbortController();
-  #info: ClusterFacts;
-  /** Digest of the executors' code. */
-  #code: string;
+  #last: OpenBridge;
 
   /**
    * @throws UsageError E527 for an unknown option, E528 for `hang`, for a wrong address, for certificates that
@@ -82,15 +80,13 @@ export class Cluster {
    */
   static async connect(options: ClusterOptions): Promise<Cluster> {
     const checked = checkedClusterOptions(options);
-    const { bridge, info, code } = await openBridge(checked);
-    return new Cluster(checked, bridge, info, code);
+    return new Cluster(checked, await openBridge(checked));
   }
 
-  private constructor(options: ClusterOptions, bridge: Bridge, info: ClusterFacts, code: string) {
+  private constructor(options: ClusterOptions, opened: OpenBridge) {
     this.#options = options;
-    this.#idle = [bridge];
-    this.#info = info;
-    this.#code = code;
+    this.#last = opened;
+    this.#idle = [opened.bridge];
   }
 
   get scheduler(): string {
@@ -99,7 +95,7 @@ export class Cluster {
 
   /** The scheduler's dashboard, and its workers at the time when the client connected. */
   get info(): ClusterFacts {
-    return this.#info;
+    return this.#last.info;
   }
 
   /**
@@ -162,8 +158,8 @@ export class Cluster {
       sourceOptions: panel.options,
       options: evaluate,
       costs: (await chooseCosts()).model,
-      workers: this.#info.workers,
-      code: this.#code,
+      workers: this.#last.info.workers,
+      code: this.#last.code,
       dataset,
       slabRows,
       hang: hangOf(hang),
@@ -213,11 +209,10 @@ export class Cluster {
 
   async #open(signal: AbortSignal | undefined): Promise<Bridge> {
     const signals = [this.#closing.signal, ...(signal === undefined ? [] : [signal])];
-    const opening = openBridge(this.#options, AbortSignal.any(signals)).then(({ bridge, info, code }) => {
-      this.#info = info;
-      this.#code = code;
-      this.#inUse.add(bridge);
-      return bridge;
+    const opening = openBridge(this.#options, AbortSignal.any(signals)).then((opened) => {
+      this.#last = opened;
+      this.#inUse.add(opened.bridge);
+      return opened.bridge;
     });
     this.#opening.add(opening);
     return await opening.finally(() => this.#opening.delete(opening));
@@ -242,8 +237,6 @@ export function sharedPanel(source: PanelSource, path: string, options: PanelSou
   return { source, path: resolve(path), options: { ...options, ...tables } };
 }
 
-const isClusterPanel = (given: unknown) => hasAll(given, ["source", "path", "options"]);
-
 function asClusterPanel(panel: ClusterPanel | Panel): ClusterPanel {
   checkArgument("a cluster's evaluate", panel, CLUSTER_PANEL);
   return "source" in panel ? panel : { source: panelSource(panel), path: null, options: {} };
@@ -262,11 +255,16 @@ function warn(hang: ClusterHang): void {
 /** Python has this long after the timeout to report the reason itself. */
 const LATE_MS = 20_000;
 
-/** A bridge that is ready to run tasks. `runSignal` aborts only the start. */
-async function openBridge(
-  options: ClusterOptions,
-  runSignal?: AbortSignal,
-): Promise<{ bridge: Bridge; info: ClusterFacts; code: string }> {
+/** A bridge that is ready to run tasks. */
+interface OpenBridge {
+  readonly bridge: Bridge;
+  readonly info: ClusterFacts;
+  /** Digest of the executors' code. */
+  readonly code: string;
+}
+
+/** @param runSignal aborts only the start */
+async function openBridge(options: ClusterOptions, runSignal?: AbortSignal): Promise<OpenBridge> {
   const { scheduler, node = null, signal, timeoutSeconds = TIMEOUT_SECONDS } = options;
   const { tls, workers, resources } = options;
   const endMs = performance.now() + 1000 * timeoutSeconds;
@@ -280,7 +278,7 @@ async function openBridge(
   let bridge: Bridge | null = null;
   try {
     const python = await findPython(options.python, ended);
-    bridge = await Bridge.start({ python: python.path, signal, startSignal: ended });
+    bridge = await Bridge.start({ python, signal, startSignal: ended });
     clearTimeout(timer);
     timer = abortAfter(1000 * secondsLeft() + LATE_MS);
     phase = "connecting to the scheduler";

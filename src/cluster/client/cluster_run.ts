@@ -6,21 +6,15 @@ import { FactorloomError } from "../../errors.ts";
 import { broughtFields } from "../../evaluation/has_row.ts";
 import type { WantedFactors } from "../../evaluation/wanted_factors.ts";
 import type { Bridge, ClusterProgress, ClusterReport } from "../bridge/bridge.ts";
-import type { ClusterHang } from "../bridge/cluster_hang.ts";
 import { type ClusterCall, type PreparedJob, prepareJob } from "../cut/cluster_job.ts";
 import { type GraphOptions, RunGraph, slabCountOf } from "../cut/task_graph.ts";
 import { digestInputs } from "../executor/input_digest.ts";
 import { packJob } from "../protocol/job_bytes.ts";
-import {
-  type ClusterJob,
-  type JobSource,
-  type OutputCounts,
-  PROTOCOL_VERSION,
-} from "../protocol/protocol.ts";
+import type { BroughtPanel, ClusterHang, ClusterJob, JobSource, OutputCounts } from "../protocol/protocol.ts";
 import { chunkBytes, joinChunks } from "../results/chunk.ts";
 import { DatasetFolder, type WrittenPart } from "../results/dataset_folder.ts";
 import { partStem } from "../results/dataset_part.ts";
-import { BroughtFile } from "./brought_panel.ts";
+import { removeBroughtPanel, sendBroughtPanel, writeBroughtPanel } from "./brought_panel.ts";
 import { modulesOf, runId } from "./run_id.ts";
 
 /** The part of a cluster that runs use: each has a bridge while it is under way. */
@@ -61,8 +55,10 @@ const CANCEL_MS_MAX = 1_000;
 const RESULTS_AHEAD = 4;
 
 /** What a run has opened. */
-interface RunFiles {
-  readonly brought: BroughtFile | null;
+interface OpenedRun {
+  readonly prepared: PreparedJob;
+  readonly job: ClusterJob;
+  readonly brought: BroughtPanel | null;
   readonly dataset: DatasetFolder | null;
 }
 
@@ -76,30 +72,30 @@ export class ClusterRun {
   restarts = 0;
   /** Operators that hung, or still do. */
   readonly hangs: ClusterHang[] = [];
+  /** What every worker did; null until the run is done. */
+  report: ClusterReport | null = null;
   readonly #host: RunHost;
   readonly #request: RunRequest;
-  readonly #prepared: PreparedJob;
-  readonly #files: RunFiles;
-  readonly #parts: WrittenPart[] = [];
   readonly #options: ClusterRunOptions;
+  readonly #opened: OpenedRun;
+  readonly #parts: WrittenPart[] = [];
   /** What a callback of the caller has thrown. */
   #thrown: { readonly error: unknown } | null = null;
   /** Results that were taken: parts, or chunks. */
   #taken = 0;
-  #report: ClusterReport | null = null;
 
-  /** @throws as `prepareJob`, `digestInputs`, `BroughtFile.write` and `DatasetFolder.open`. */
+  /** @throws as `prepareJob`, `digestInputs`, `writeBroughtPanel` and `DatasetFolder.open`. */
   static async open(host: RunHost, request: RunRequest, options: ClusterRunOptions): Promise<ClusterRun> {
     const { signal } = options;
     const prepared = await prepareJob({ ...request, isDataset: request.dataset !== null });
     const { call, jobCall, cut } = prepared;
     const columns = { ...call.read, fields: broughtFields(call.read.fields), end: call.range.end };
-    const brought = request.path === null ? await BroughtFile.write(request.source, columns, signal) : null;
+    const brought = request.path === null ? await writeBroughtPanel(request.source, columns, signal) : null;
     let dataset: DatasetFolder | null = null;
     try {
       const { time, symbols, seriesNames = [] } = request.source;
       const source: JobSource = {
-        path: brought?.panel.path ?? request.path!,
+        path: brought?.path ?? request.path!,
         isBrought: brought !== null,
         options: { ...request.sourceOptions },
         fields: columns.fields,
@@ -110,43 +106,34 @@ export class ClusterRun {
       };
       const inputs = await digestInputs(source, signal);
       const modules = modulesOf(jobCall);
-      const seen = { ...source, path: brought?.panel.digest ?? source.path };
-      const run = await runId(jobCall, seen, { inputs, modules }, request.code);
+      const seen = { ...source, path: brought?.digest ?? source.path };
+      const run = runId(jobCall, seen, { inputs, modules }, request.code);
       const token = request.dataset === null ? null : randomUUID();
       if (token !== null) dataset = await DatasetFolder.open(request.dataset!, { run, token, cut });
       const job: ClusterJob = {
         ...jobCall,
-        protocol: PROTOCOL_VERSION,
         identity: { token, run, inputs, modules },
         source,
         cut: dataset?.cut ?? cut,
         hang: request.hang,
         dataset: request.dataset,
       };
-      return new ClusterRun(host, request, prepared, job, { brought, dataset }, options);
+      return new ClusterRun(host, request, options, { prepared, job, brought, dataset });
     } catch (error) {
       await dataset?.release();
-      await brought?.remove();
+      await removeBroughtPanel(brought);
       throw error;
     }
   }
 
-  private constructor(
-    host: RunHost,
-    request: RunRequest,
-    prepared: PreparedJob,
-    job: ClusterJob,
-    files: RunFiles,
-    options: ClusterRunOptions,
-  ) {
+  private constructor(host: RunHost, request: RunRequest, options: ClusterRunOptions, opened: OpenedRun) {
     this.#host = host;
     this.#request = request;
-    this.#prepared = prepared;
-    this.#files = files;
     this.#options = options;
-    this.job = job;
-    this.wanted = prepared.call.wanted;
-    const none = () => job.factors.map(() => 0);
+    this.#opened = opened;
+    this.job = opened.job;
+    this.wanted = opened.prepared.call.wanted;
+    const none = () => this.job.factors.map(() => 0);
     this.counts = { rowCount: 0, nulls: none(), nonFinite: none() };
   }
 
@@ -160,10 +147,12 @@ export class ClusterRun {
       for (let attempt = 1; ; attempt++) {
         try {
           yield* this.#attempt();
-          await this.#files.dataset?.complete(this.#parts, this.#options.signal);
+          await this.#opened.dataset?.complete(this.#parts, this.#options.signal);
           return;
         } catch (error) {
-          this.#expectRecoverable(error, attempt);
+          const isRecoverable = error instanceof FactorloomError && RECOVERABLE.has(error.code);
+          if (!isRecoverable || attempt === ATTEMPTS_MAX || this.#options.signal?.aborted) throw error;
+          this.restarts++;
         }
       }
     } finally {
@@ -171,22 +160,10 @@ export class ClusterRun {
     }
   }
 
-  /** What every worker did; null until the run is done. */
-  get report(): ClusterReport | null {
-    return this.#report;
-  }
-
   /** Gives up the dataset's folder, whose parts stay for the next run of the same. May be called twice. */
   async close(): Promise<void> {
-    await this.#files.brought?.remove();
-    await this.#files.dataset?.release();
-  }
-
-  /** Returns if another attempt is to follow a failed one, else throws its error. */
-  #expectRecoverable(error: unknown, attempt: number): void {
-    const isRecoverable = error instanceof FactorloomError && RECOVERABLE.has(error.code);
-    if (!isRecoverable || attempt === ATTEMPTS_MAX || this.#options.signal?.aborted) throw error;
-    this.restarts++;
+    await removeBroughtPanel(this.#opened.brought);
+    await this.#opened.dataset?.release();
   }
 
   async *#attempt(): AsyncGenerator<FactorBlock, void, void> {
@@ -211,14 +188,18 @@ export class ClusterRun {
   }
 
   async *#onBridge(bridge: Bridge): AsyncGenerator<FactorBlock, void, void> {
-    const { signal, onTasks, onHang, trace = false } = this.#options;
-    const { brought, dataset } = this.#files;
+    const { signal, onTasks, onHang, trace = false, ...where } = this.#options;
+    const { brought, dataset, prepared } = this.#opened;
     const { digest, bytes } = packJob(this.job);
-    // Runs of one program must not share tasks, because each cancels its own.
-    const name = `factorloom_${this.job.identity.run.slice(0, 8)}_${randomUUID().slice(0, 8)}`;
+    const graph = new RunGraph(this.job, {
+      ...where,
+      // Runs of one program must not share tasks, because each cancels its own.
+      prefix: `factorloom_${this.job.identity.run.slice(0, 8)}_${randomUUID().slice(0, 8)}`,
+      rowNs: this.job.cut.shares.map(prepared.rowNs),
+      priority: this.#request.options.priority,
+    });
     try {
-      const isSeen = await bridge.addJob(digest, bytes, brought?.panel ?? null);
-      const graph = this.#graph(name);
+      const isSeen = await bridge.addJob(digest, bytes, brought);
       const { taskCount: total } = graph;
       bridge.onProgress = this.#callback(bridge, (progress: ClusterProgress) => {
         onTasks?.({ ...progress, total });
@@ -227,17 +208,17 @@ export class ClusterRun {
         this.hangs.push(hang);
         onHang?.(hang);
       });
-      if (!isSeen) await brought?.send(bridge, digest, signal);
+      if (!isSeen && brought !== null) await sendBroughtPanel(brought, bridge, signal);
       // An earlier abort had no tasks to cancel.
       signal?.throwIfAborted();
-      if (dataset === null) yield* this.#chunks(bridge, digest, graph);
-      else await this.#write(bridge, digest, graph);
+      if (dataset === null) yield* this.#chunks(bridge, graph);
+      else await this.#write(bridge, graph);
       // The results are complete even if the cluster is lost now.
-      this.#report = await bridge.workers(digest, { trace }).catch(() => null);
+      this.report = await bridge.workers({ trace }).catch(() => null);
     } finally {
       // The bridge may be gone, and its tasks with it.
       await bridge.cancel().catch(() => {});
-      await bridge.removeJob(digest).catch(() => {});
+      await bridge.removeJob().catch(() => {});
     }
   }
 
@@ -257,17 +238,10 @@ export class ClusterRun {
     if (this.#thrown !== null) throw this.#thrown.error;
   }
 
-  #graph(prefix: string): RunGraph {
-    const { taskTimeoutSeconds, resources, workers } = this.#options;
-    const rowNs = this.job.cut.shares.map(this.#prepared.rowNs);
-    const { priority } = this.#request.options;
-    return new RunGraph(this.job, { prefix, rowNs, priority, taskTimeoutSeconds, resources, workers });
-  }
-
   /** Has workers write the dataset. */
-  async #write(bridge: Bridge, digest: string, run: RunGraph): Promise<void> {
+  async #write(bridge: Bridge, run: RunGraph): Promise<void> {
     const graph = run.dataset();
-    await bridge.submit(digest, graph);
+    await bridge.submit(graph);
     // An abort that came meanwhile may have had no tasks to cancel.
     this.#options.signal?.throwIfAborted();
     const { slabRows } = this.job.cut;
@@ -290,8 +264,8 @@ export class ClusterRun {
    * Takes the results in order. Slabs are submitted as the client takes those before: workers hold no more than a share of
    * their memory.
    */
-  async *#chunks(bridge: Bridge, digest: string, run: RunGraph): AsyncGenerator<FactorBlock> {
-    const places = run.places();
+  async *#chunks(bridge: Bridge, run: RunGraph): AsyncGenerator<FactorBlock> {
+    const { places } = run;
     const histories = run.histories();
     const slabCount = slabCountOf(this.job);
     const { slabRows } = this.job.cut;
@@ -299,25 +273,25 @@ export class ClusterRun {
       chunkBytes({ factors: this.job.factors, rowCount, laneCount: this.job.source.symbols.length });
     let next = places[this.#taken]?.slab ?? slabCount;
     let aheadBytes = 0;
-    if (histories.tasks.length > 0 && next < slabCount) await bridge.submit(digest, histories);
+    if (histories.tasks.length > 0 && next < slabCount) await bridge.submit(histories);
     // As one graph: of groups of few tasks Dask gives workers all, also before earlier ones of other runs.
     const submit = async () => {
       let end = next;
       for (; end < slabCount; end++) {
         const bytes = bytesOf(slabRows[end + 1]! - slabRows[end]!);
-        if (aheadBytes > 0 && aheadBytes + bytes > this.#prepared.held.aheadBytes) break;
+        if (aheadBytes > 0 && aheadBytes + bytes > this.#opened.prepared.held.aheadBytes) break;
         aheadBytes += bytes;
       }
       if (end === next) return;
-      await bridge.submit(digest, run.slabs(next, end));
+      await bridge.submit(run.slabs(next, end));
       next = end;
       this.#options.signal?.throwIfAborted();
     };
     const shares = this.job.cut.shares.map((_, share) => share);
     const gather = async (index: number) => {
-      const { slab, chunk } = places[index]!;
-      if (slab >= next) await submit();
-      const gathered = shares.map((share) => bridge.gather(run.chunkKey(share, slab, chunk)));
+      const place = places[index]!;
+      if (place.slab >= next) await submit();
+      const gathered = shares.map((share) => bridge.gather(run.chunkKey(share, place)));
       return (await Promise.all(gathered)).map(([bytes]) => bytes!);
     };
     await submit();

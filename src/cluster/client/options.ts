@@ -13,10 +13,9 @@ import {
   SIGNAL,
 } from "../../text/argument_kinds.ts";
 import { checkedOptions, type OptionKinds, optionsOf, type Refusal } from "../../text/option_kinds.ts";
-import type { ClusterProgress } from "../bridge/bridge.ts";
-import type { ClusterHang } from "../bridge/cluster_hang.ts";
-import type { TlsFiles } from "../bridge/connection.ts";
+import type { ClusterProgress, TlsFiles } from "../bridge/bridge.ts";
 import { tlsUnusable, wrongAddress, wrongOption } from "../protocol/errors.ts";
+import type { ClusterHang } from "../protocol/protocol.ts";
 
 export interface ClusterOptions {
   /** Address of the Dask scheduler, e.g. `tcp://host:8786`. */

@@ -1,24 +1,15 @@
-import { createHash } from "node:crypto";
-import { stat } from "node:fs/promises";
+import { hash } from "node:crypto";
 import { moduleDigest } from "../../operator/operator_digest.ts";
-import { inputFile, WHOLE_BYTES_MAX } from "../executor/input_digest.ts";
 import type { JobCall, JobSource, RunIdentity } from "../protocol/protocol.ts";
 
 /** Names a run by what it computes, its inputs and its code: equal for equal calls over the same files. */
-export async function runId(
+export function runId(
   call: JobCall,
   source: JobSource,
   { inputs, modules }: Pick<RunIdentity, "inputs" | "modules">,
   code: string,
-): Promise<string> {
-  const hash = createHash("sha256").update(textOf([call, source, inputs, modules, code]));
-  // The digest of a large file covers only samples, so its time of change is included.
-  for (const { path, files } of inputs) {
-    for (const { name, bytes } of files) {
-      if (bytes > WHOLE_BYTES_MAX) hash.update(`${(await stat(inputFile(path, name))).mtimeMs} `);
-    }
-  }
-  return hash.digest("hex").slice(0, 16);
+): string {
+  return hash("sha256", textOf([call, source, inputs, modules, code])).slice(0, 16);
 }
 
 /** Digests of the modules of operators. */
@@ -30,14 +21,14 @@ export function modulesOf({ program }: JobCall): RunIdentity["modules"] {
 
 /** The same text for equal values. `v8.serialize` tells numbers and arrays apart that the machine only stores otherwise. */
 function textOf(value: unknown): string {
-  return JSON.stringify(value, function (this: Record<string, unknown>, key) {
-    // Not the second argument: for a Buffer that is an array of its bytes.
+  return JSON.stringify(value, function (this: Record<string, unknown>, key, value) {
+    // The second argument is a Date as a text, and a Buffer as an array of its bytes.
     const each = this[key];
     if (typeof each === "bigint") return { bigint: String(each) };
     if (typeof each === "number" && !Number.isFinite(each)) return { number: String(each) };
     if (Object.is(each, -0)) return { number: "-0" };
     if (ArrayBuffer.isView(each))
       return { bytes: Buffer.from(each.buffer, each.byteOffset, each.byteLength).toString("base64") };
-    return each instanceof Set || each instanceof Map ? { items: [...each] } : each;
+    return each instanceof Set || each instanceof Map ? { items: [...each] } : value;
   });
 }

@@ -11,7 +11,6 @@ import type { CostModel } from "../../plan/cost_model.ts";
 import { divideOutputs } from "../../plan/divide_outputs.ts";
 import { formPlan } from "../../plan/form.ts";
 import { lookbackRows } from "../../plan/lookback.ts";
-import type { Plan } from "../../plan/plan.ts";
 import { COLUMN_COST_NS, cellCostNs } from "../../plan/task_cost.ts";
 import { executorMemory } from "../protocol/executor_memory.ts";
 import { packProgram } from "../protocol/packed_program.ts";
@@ -89,17 +88,24 @@ export async function prepareJob(request: ClusterCall): Promise<PreparedJob> {
     ...run,
     shares: run.shares.map(({ outputs, warmUpRows }) => ({ factors: namesOf(call, outputs), warmUpRows })),
   };
-  const { params = {}, paramsByTime, restarts = null, blockRows, kernel, keepInfinite = false } = options;
+  const {
+    select,
+    from,
+    to,
+    signal,
+    onProgress,
+    priority,
+    paramsByTime,
+    keepInfinite = false,
+    ...own
+  } = options;
   const jobCall: JobCall = {
     program: packProgram(program),
-    params,
+    options: own,
     paramsByTime:
       paramsByTime === undefined
         ? null
         : { name: basename(paramsByTime), bytes: await readFile(paramsByTime) },
-    restarts,
-    blockRows: blockRows ?? null,
-    kernel: kernel ?? null,
     costs,
     factors: wanted.factors.map(({ name }) => name),
     outputRows: [range.first, range.end],
@@ -171,7 +177,11 @@ class OutputGraph {
   /** Divides outputs that share columns together until each group's columns take at most `bytesMax`. */
   divide(outputs: readonly number[], groups: number, bytesMax: number): number[][] {
     if (outputs.length === 0) return [];
-    const plan = this.#planOf(outputs);
+    const wanted = new Set(outputs);
+    const plan = formPlan(
+      pruneDag(this.#dag, (_, output) => wanted.has(output)),
+      { laneCount: this.#laneCount, blockRows: BLOCK_ROWS, executorCount: 1, costs: this.#costs },
+    );
     const share = Math.min(1 / groups, bytesMax / plan.columnBytes);
     if (share >= 1 || outputs.length === 1) return [[...outputs]];
     return divideOutputs(plan, share).flatMap((group) =>
@@ -180,19 +190,6 @@ class OutputGraph {
         1,
         bytesMax,
       ),
-    );
-  }
-
-  #planOf(outputs: readonly number[]): Plan {
-    const some = new Set(outputs);
-    return formPlan(
-      pruneDag(this.#dag, (_, output) => some.has(output)),
-      {
-        laneCount: this.#laneCount,
-        blockRows: BLOCK_ROWS,
-        executorCount: 1,
-        costs: this.#costs,
-      },
     );
   }
 }

@@ -5,17 +5,13 @@ import { zipSync } from "fflate";
 import { calibrationFile } from "../../evaluation/stored_costs.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { replaceFile } from "../../files/pending_file.ts";
+import type { Bridge } from "../bridge/bridge.ts";
+import { packageVersion } from "../protocol/package_version.ts";
+import { type Bundle, PROTOCOL_VERSION } from "../protocol/protocol.ts";
 import { type BundledFile, bundledFiles } from "./bundle_files.ts";
 
 /** The files that an executor needs on a host that has only Node. */
-export interface ExecutorBundle {
-  /** SHA-256 of the bytes, in hexadecimal digits. */
-  readonly digest: string;
-  /** A zip. */
-  readonly bytes: Uint8Array;
-  /** Path in the bundle of the module to run. */
-  readonly entry: string;
-}
+type ExecutorBundle = Pick<Bundle, "digest" | "bytes" | "entry">;
 
 export interface BundleOptions {
   /** Path of the module to run, below the root of sources, without extension. */
@@ -30,6 +26,24 @@ const LEVEL = 1;
 const KEPT_MAX = 4;
 /** A constant time, so that equal files give equal bytes. */
 const TIME = new Date(1980, 0, 1);
+
+/** Packed once: the running code does not change. */
+let ownBundle: Promise<ExecutorBundle> | null = null;
+
+/**
+ * Brings the executors of this package to all workers.
+ *
+ * @param node path of Node on the hosts; null: `FACTORLOOM_NODE` there, else `node` on their path
+ * @returns the digest of their code
+ * @throws as `Bridge.install`.
+ */
+export async function installExecutors(bridge: Bridge, node: string | null): Promise<string> {
+  const hello = { protocol: PROTOCOL_VERSION, version: packageVersion() };
+  ownBundle ??= executorBundle();
+  const bundle = await ownBundle;
+  await bridge.install({ ...bundle, node, hello });
+  return bundle.digest;
+}
 
 /**
  * The bundle of this package: of its build if that is running, else of its sources. It is kept in the user's cache folder

@@ -1,9 +1,8 @@
 import { mkdtemp, rm } from "node:fs/promises";
 import { join, resolve } from "node:path";
-import { Bridge, type ProbedWorker, type PythonVersions } from "../bridge/bridge.ts";
-import type { TlsFiles } from "../bridge/connection.ts";
+import { Bridge, type ProbedWorker, type PythonVersions, type TlsFiles } from "../bridge/bridge.ts";
 import { findPython } from "../bridge/python.ts";
-import { installExecutors } from "./install_executors.ts";
+import { installExecutors } from "./bundle.ts";
 
 export interface DoctorOptions {
   /** Address of the scheduler. */
@@ -33,15 +32,14 @@ const TRIAL_SECONDS_MAX = 60;
 const CLOCK_SECONDS_MAX = 5;
 
 /**
- * Runs a small task on each worker, as an evaluation does, which writes in the folder for datasets.
+ * Has each worker start an executor, as an evaluation does, and write in the folder for datasets.
  *
  * @throws UsageError E528 for a wrong address; ResourceError E602 without Python, E603 and E604 if there is no
  *   scheduler or no worker; the signal's reason when aborted.
  */
 export async function examineCluster(options: DoctorOptions): Promise<ClusterHealth> {
   const { scheduler, out, node = null, tls, signal } = options;
-  const python = (await findPython(options.python, signal)).path;
-  const bridge = await Bridge.start({ python, signal });
+  const bridge = await Bridge.start({ python: await findPython(options.python, signal), signal });
   const problems: string[] = [];
   let folder: string | null = null;
   try {

@@ -60,7 +60,7 @@ const MEMORY_SHARE = 0.8;
  */
 export async function startLocalCluster(options: LocalClusterOptions): Promise<LocalCluster> {
   const { workers, threads = 1, resources = {}, workerSaturation, signal } = options;
-  const { path: python } = await findPython(options.python, signal);
+  const python = await findPython(options.python, signal);
   const memoryLimit = options.memoryLimit ?? Math.floor((MEMORY_SHARE * machineMemoryBytes()) / workers);
   const folder = await mkdtemp(join(tmpdir(), "factorloom-cluster-"));
   const size = { n_workers: workers, threads_per_worker: threads, memory_limit: memoryLimit, resources };

@@ -1,6 +1,6 @@
 /**
- * The main module of an executor: a process that runs the tasks of one thread of a Dask worker. It answers each frame on
- * stdin with one on stdout, and ends when stdin does, also in the middle of a task: its worker is gone.
+ * The main module of an executor: a process that runs tasks of a job for one thread of a Dask worker. It answers each frame
+ * on stdin with one on stdout, and ends when stdin does, also in the middle of a task: its worker is gone.
  */
 import { writeSync } from "node:fs";
 import { availableParallelism } from "node:os";
@@ -9,6 +9,7 @@ import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { startHost } from "../../evaluation/start_host.ts";
 import type { HangingPart } from "../../execution/watch/hang_watch.ts";
 import { ownMemory } from "../protocol/executor_memory.ts";
+import { faultOf } from "../protocol/faults.ts";
 import { frameParts, readFrames } from "../protocol/frames.ts";
 import { unpackJob } from "../protocol/job_bytes.ts";
 import { packageVersion } from "../protocol/package_version.ts";
@@ -18,8 +19,7 @@ import {
   PROTOCOL_VERSION,
   type ToExecutor,
 } from "../protocol/protocol.ts";
-import { faultOf } from "./fault.ts";
-import { runProbe, TaskRunner } from "./task_runner.ts";
+import { TaskRunner } from "./task_runner.ts";
 
 const STDOUT = 1;
 
@@ -31,22 +31,14 @@ interface Answer {
   readonly buffers?: readonly Uint8Array[];
 }
 
-/** A loaded job, with an engine of its own: its costs and its watch are those of the job. */
-interface LoadedJob {
-  readonly host: EngineHost;
-  readonly runner: TaskRunner;
-}
-
 const memory = ownMemory(availableParallelism());
-const jobs = new Map<string, LoadedJob>();
+let runner: TaskRunner | null = null;
 
 async function answerOf(record: ToExecutor, buffers: readonly Uint8Array[]): Promise<Answer> {
   try {
     if (record.kind === "load") return await load(record.job, buffers);
-    if (record.kind === "release") return await release(record.job);
-    const { task, panel } = record;
-    const { report, buffers: results } =
-      task.kind === "probe" ? await runProbe(task) : await jobOf(record.job).runner.run(task, panel);
+    if (runner === null) throw new InternalError("a task came before its job");
+    const { report, buffers: results } = await runner.run(record.task, record.panel);
     return { record: { kind: "done", report }, buffers: results };
   } catch (error) {
     return { record: { kind: "fault", ...faultOf(error) } };
@@ -55,12 +47,9 @@ async function answerOf(record: ToExecutor, buffers: readonly Uint8Array[]): Pro
 
 async function load(digest: string, [bytes]: readonly Uint8Array[]): Promise<Answer> {
   if (bytes === undefined) throw new InternalError("a job came without its bytes");
-  if (!jobs.has(digest)) {
-    const job = unpackJob(bytes, digest);
-    const host = await openHost(job);
-    jobs.set(digest, { host, runner: new TaskRunner(job, host, memory.sourceLimitBytes) });
-  }
-  return { record: { kind: "loaded", job: digest } };
+  const job = unpackJob(bytes, digest);
+  runner = new TaskRunner(job, await openHost(job), memory.sourceLimitBytes);
+  return { record: { kind: "loaded" } };
 }
 
 /** One thread, which must not take a core for its own: a host has as many executors as cores. */
@@ -80,40 +69,22 @@ async function openHost({ costs, hang }: ClusterJob): Promise<EngineHost> {
   });
 }
 
-async function release(digest: string): Promise<Answer> {
-  const job = jobs.get(digest);
-  jobs.delete(digest);
-  await job?.runner.close();
-  await job?.host.pool.close();
-  return { record: { kind: "released", job: digest } };
-}
-
-function jobOf(digest: string): LoadedJob {
-  const job = jobs.get(digest);
-  if (job === undefined) throw new InternalError(`the job ${digest} is not loaded`);
-  return job;
-}
-
 function send({ record, buffers }: Answer): void {
-  for (const part of frameParts(record, buffers)) {
-    for (let done = 0; done < part.length; ) {
-      done += retrying(() => writeSync(STDOUT, part, done, part.length - done));
-    }
-  }
+  for (const part of frameParts(record, buffers))
+    for (let done = 0; done < part.length; ) done += write(part.subarray(done));
 }
 
-/** Repeats work on a pipe that whoever created it made non-blocking. */
-function retrying(work: () => number): number {
-  for (;;) {
-    try {
-      return work();
-    } catch (error) {
-      const { code } = error as NodeJS.ErrnoException;
-      // The worker is gone.
-      if (code === "EPIPE" || code === "EOF") process.exit(0);
-      if (code !== "EAGAIN" && code !== "EINTR") throw error;
-      Atomics.wait(idle, 0, 0, RETRY_MS);
-    }
+/** How many bytes a pipe takes; whoever created it may have made it non-blocking. */
+function write(bytes: Uint8Array): number {
+  try {
+    return writeSync(STDOUT, bytes);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    // The worker is gone.
+    if (code === "EPIPE" || code === "EOF") process.exit(0);
+    if (code !== "EAGAIN" && code !== "EINTR") throw error;
+    Atomics.wait(idle, 0, 0, RETRY_MS);
+    return 0;
   }
 }
 
@@ -127,18 +98,9 @@ function keepStdoutClean(): void {
   console.debug = console.error;
 }
 
-function hello(): FromExecutor {
-  return {
-    kind: "hello",
-    protocol: PROTOCOL_VERSION,
-    version: packageVersion(),
-    node: process.version,
-    pid: process.pid,
-  };
-}
-
 keepStdoutClean();
-send({ record: hello() });
+const { version: node, pid } = process;
+send({ record: { kind: "hello", protocol: PROTOCOL_VERSION, version: packageVersion(), node, pid } });
 const frames = readFrames<ToExecutor>(process.stdin);
 let next = frames.next();
 for (;;) {

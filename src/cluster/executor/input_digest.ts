@@ -10,14 +10,14 @@ import {
   statSync,
 } from "node:fs";
 import { hostname } from "node:os";
-import { basename, join, relative, resolve } from "node:path";
+import { basename, relative, resolve } from "node:path";
 import { setImmediate } from "node:timers/promises";
 import { listInputFiles } from "../../data/read/input_files.ts";
 import { inputDiffers, sourceNotShared } from "../protocol/errors.ts";
 import type { InputDigest, JobSource } from "../protocol/protocol.ts";
 
 /** Files up to this size are digested completely, which takes 20 ms. */
-export const WHOLE_BYTES_MAX = 2 ** 25;
+const WHOLE_BYTES_MAX = 2 ** 25;
 /** Of larger files, the start, the end, where formats have footers, and evenly spaced blocks are digested. */
 const END_BYTES = 2 ** 20;
 const SAMPLE_BYTES = 2 ** 12;
@@ -58,14 +58,15 @@ export class InputCheck {
   async check(): Promise<void> {
     for (const { path, files } of this.#inputs) {
       checkReadable(path);
-      const names = (await filesOf(path)).map((file) => nameBelow(path, file));
+      const seen = await filesOf(path);
+      const names = seen.map((file) => nameBelow(path, file));
       if (names.join("\n") !== files.map(({ name }) => name).join("\n"))
         throw inputDiffers(
           path,
           hostname(),
           `${names.length} files, or other names, for ${files.length} files`,
         );
-      for (const { name, bytes, digest } of files) this.#checkFile(inputFile(path, name), bytes, digest);
+      for (const [index, { bytes, digest }] of files.entries()) this.#checkFile(seen[index]!, bytes, digest);
     }
   }
 
@@ -99,19 +100,15 @@ function nameBelow(path: string, file: string): string {
   return relative(resolve(path), file) || basename(file);
 }
 
-/** The path of a file of an input, which is a folder or that file. */
-export function inputFile(path: string, name: string): string {
-  return statSync(path).isDirectory() ? join(path, name) : path;
-}
-
-function digestFile(file: string): { bytes: number; digest: string } {
+function digestFile(file: string): Omit<InputDigest["files"][number], "name"> {
   const fd = openSync(file, "r");
   try {
-    const { size } = fstatSync(fd);
+    const { size, mtimeMs } = fstatSync(fd);
     const hash = createHash("sha256").update(`${size}\n`);
     const buffer = Buffer.alloc(Math.min(size, END_BYTES));
     for (const [first, end] of rangesOf(size)) update(hash, fd, buffer, first, end);
-    return { bytes: size, digest: hash.digest("hex") };
+    const changedMs = size > WHOLE_BYTES_MAX ? mtimeMs : null;
+    return { bytes: size, digest: hash.digest("hex"), changedMs };
   } finally {
     closeSync(fd);
   }

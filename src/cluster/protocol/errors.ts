@@ -1,13 +1,5 @@
-import {
-  DataError,
-  errorsOf,
-  type FactorloomError,
-  InternalError,
-  ResourceError,
-  UsageError,
-} from "../../errors.ts";
+import { DataError, errorsOf, ResourceError, UsageError } from "../../errors.ts";
 import { formatBytes } from "../../evaluation/memory/memory_need.ts";
-import type { TaskFault } from "./protocol.ts";
 import { thisProcess } from "./this_process.ts";
 
 const valueUnusable = errorsOf(UsageError, "E528");
@@ -160,8 +152,9 @@ export function wrongShare(worker: string, problem: string): UsageError {
   return valueUnusable(message, "give a number such as 0.8, or 0 to switch the watch off");
 }
 
-export function folderNotShared(folder: string, reason: string): UsageError {
-  const message = `${folder} is not shared: ${thisProcess()} does not see there what the client sees: ${reason}`;
+/** @param who looks there: this process, or a worker */
+export function folderNotShared(folder: string, reason: string, who = thisProcess()): UsageError {
+  const message = `${folder} is not shared: ${who} does not see there what the client sees: ${reason}`;
   const remedy = "name a folder on storage that all hosts see under one path, or leave --out FOLDER/ out";
   return seesOthers(message, remedy);
 }
@@ -217,12 +210,4 @@ export const localClusterFailed = (reason: string) =>
 export function bundleNotUnpacked(worker: string, reason: string): ResourceError {
   const message = `worker ${worker} could not unpack the code of its executors: ${reason}`;
   return cannotRun(message, "free space in the worker's --local-directory");
-}
-
-/** The error of a fault, as the client throws it. */
-export function errorOfFault({ errorClass, code, problem, remedy }: TaskFault): FactorloomError {
-  if (errorClass === "data") return new DataError(code, problem, remedy);
-  if (errorClass === "usage") return new UsageError(code, problem, remedy);
-  if (errorClass === "resource") return new ResourceError(code, problem, remedy);
-  return new InternalError(problem);
 }

@@ -51,23 +51,11 @@ export async function* readFrames<Record>(stream: Readable): AsyncGenerator<Fram
   }
 }
 
-/** Writes a frame; resolves when the stream accepts more. Buffers must not change before they are written. */
-export function writeFrame(
-  stream: Writable,
-  record: object,
-  buffers: readonly Uint8Array[] = [],
-): Promise<void> {
+/** Writes a frame, whose buffers must not change before they are written. */
+export function writeFrame(stream: Writable, record: object, buffers: readonly Uint8Array[] = []): void {
   stream.cork();
   for (const part of frameParts(record, buffers)) stream.write(part);
   stream.uncork();
-  if (!stream.writableNeedDrain) return Promise.resolve();
-  return new Promise((resolve) => {
-    const settle = () => {
-      stream.off("drain", settle).off("close", settle);
-      resolve();
-    };
-    stream.on("drain", settle).on("close", settle);
-  });
 }
 
 /** Reads a stream by numbers of bytes, copying each chunk once. */

@@ -1,18 +1,17 @@
-import type { ParamValue } from "../../ast/param_value.ts";
-import type { KernelChoice, Restarts } from "../../evaluation/options.ts";
+import type { EvaluateOptions } from "../../evaluation/options.ts";
 import type { TimeType } from "../../panel.ts";
 import type { CostModel } from "../../plan/cost_model.ts";
 import type { PackedProgram } from "./packed_program.ts";
 
 /** Raised with every change of a record below: bridge, plugin and executors of another version are refused. */
-export const PROTOCOL_VERSION = 8;
+export const PROTOCOL_VERSION = 9;
 
 /** Names a task in the Dask graph: the name of its group and indices in it, e.g. `["factorloom_3f2a_slabs", 5]`. */
 export type TaskKey = readonly [group: string, ...indices: number[]];
 
 /** What a task of the Dask graph does: `run` goes to an executor, `pick` takes one buffer of its only dependency's list. */
 export type GraphWork =
-  | { readonly kind: "run"; readonly task: JobTask }
+  | { readonly kind: "run"; readonly task: ClusterTask }
   | { readonly kind: "pick"; readonly index: number };
 
 /** One task of the Dask graph. */
@@ -46,12 +45,7 @@ export type ClusterTask =
   /** Evaluates a share over all rows, and leaves its columns slab by slab. */
   | { readonly kind: "history"; readonly share: number }
   /** Puts the columns of all shares of a slab side by side, in a part of the dataset. */
-  | { readonly kind: "join"; readonly slab: number }
-  /** Says which versions run here, and writes in the folder, for `factorloom cluster doctor`. */
-  | { readonly kind: "probe"; readonly folder: string | null };
-
-/** A task of a graph. */
-export type JobTask = Exclude<ClusterTask, { kind: "probe" }>;
+  | { readonly kind: "join"; readonly slab: number };
 
 /** How a run is cut into tasks: some factors times some rows. */
 export interface Cut {
@@ -101,19 +95,23 @@ export interface RunIdentity {
 /** An input: a file or folder. */
 export interface InputDigest {
   readonly path: string;
-  /** Paths below the folder; the name of an input that is a file. */
-  readonly files: readonly { readonly name: string; readonly bytes: number; readonly digest: string }[];
+  readonly files: readonly {
+    /** The path below the folder; the name of an input that is a file. */
+    readonly name: string;
+    readonly bytes: number;
+    readonly digest: string;
+    /** When the client's file was changed, if the digest covers only samples of it. */
+    readonly changedMs: number | null;
+  }[];
 }
 
 /** What a run computes, whoever computes it and how it is cut. */
 export interface JobCall {
   readonly program: PackedProgram;
-  readonly params: Readonly<Record<string, ParamValue>>;
+  /** Those of the evaluations of all shares. */
+  readonly options: Pick<EvaluateOptions, "params" | "restarts" | "blockRows" | "kernel">;
   /** The table of params by time: its name, for its format, and its bytes; null without one. */
   readonly paramsByTime: { readonly name: string; readonly bytes: Uint8Array } | null;
-  readonly restarts: Restarts | null;
-  readonly blockRows: number | null;
-  readonly kernel: KernelChoice | null;
   readonly costs: CostModel;
   /** All factors of the output, in order; those that no row wants are in no share. */
   readonly factors: readonly string[];
@@ -124,7 +122,6 @@ export interface JobCall {
 
 /** What the executors of a run share. Each loads it once; its name is the digest of its bytes. */
 export interface ClusterJob extends JobCall {
-  readonly protocol: number;
   readonly identity: RunIdentity;
   readonly source: JobSource;
   readonly cut: Cut;
@@ -159,17 +156,15 @@ export interface HelloRecord {
 
 /** Plugin -> executor, followed by buffers. */
 export type ToExecutor =
-  /** One buffer: the serialised job, whose SHA-256 is the digest. */
+  /** The first record. One buffer: the serialised job, whose SHA-256 is its name. */
   | { readonly kind: "load"; readonly job: string }
   /** `panel`: the file of a panel that the client brings, as this host has it. */
-  | { readonly kind: "run"; readonly job: string; readonly task: ClusterTask; readonly panel: string | null }
-  | { readonly kind: "release"; readonly job: string };
+  | { readonly kind: "run"; readonly task: ClusterTask; readonly panel: string | null };
 
 /** Executor -> plugin: one answer to each record, with reports of hanging operators before it. */
 export type FromExecutor =
   | HelloRecord
-  | { readonly kind: "loaded"; readonly job: string }
-  | { readonly kind: "released"; readonly job: string }
+  | { readonly kind: "loaded" }
   /** The buffers are the chunks of the result. */
   | { readonly kind: "done"; readonly report: TaskReport }
   | ({ readonly kind: "hang" } & HangReport)

@@ -42,7 +42,7 @@ from scheduler_watch import SchedulerWatch, nannies_of
 from stdio_frames import Record, read_frame, write_frame
 from task_faults import FAULT_PREFIX, fault, internal, named
 
-PROTOCOL_VERSION = 8
+PROTOCOL_VERSION = 9
 CLOSE_SECONDS = 2.0
 
 Answer = tuple[Record, Sequence[Any]]
@@ -74,9 +74,9 @@ class Bridge:
         self.cancelled: set[str] = set()
         self.watch = SchedulerWatch(self.connection, self.futures, self.send)
         self.pool = ""
-        # By digest, as the pieces of their panels.
-        self.jobs: dict[str, ClusterJob] = {}
-        self.pieces: dict[str, list[Future]] = {}
+        # That of the run, of which a bridge has one at a time, and the pieces of its panel.
+        self.job: ClusterJob | None = None
+        self.pieces: list[Future] = []
 
     async def send(self, record: Record, buffers: Sequence[Any] = ()) -> None:
         async with self.write_lock:
@@ -157,13 +157,15 @@ class Bridge:
 
     async def on_addJob(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Brings a job to every worker; says whether all see the file of the panel."""
-        digest, panel = request["job"], request["panel"]
+        client, digest, panel = self.connection.client.id, request["job"], request["panel"]
         if panel is not None:
             # Dask may forget pieces of an earlier job after those of the next one came, so their keys differ.
             panel["pieces"] = f"{PANEL_PREFIX}{panel['digest'][:16]}-{uuid.uuid4().hex[:8]}"
-        job = ClusterJob(self.job_name(digest), self.pool, digest, bytes(buffers[0]), panel)
+        # By client: two runs of the same job end at different times.
+        name = f"{JOB_PREFIX}{client}-{digest[:16]}"
+        job = ClusterJob(name, self.pool, digest, bytes(buffers[0]), panel)
         await self.connection.register(job)
-        self.jobs[digest] = job
+        self.job = job
         self.watch.forget_tasks()
         return {"isPanelSeen": panel is None or await self.is_seen(panel)}, ()
 
@@ -180,19 +182,20 @@ class Bridge:
 
     async def on_put(self, request: Record, buffers: list[bytearray]) -> Answer:
         """Puts a piece of the panel of a job on a worker, until the job is removed."""
-        panel = self.jobs[request["job"]].panel
-        assert panel is not None
+        assert self.job is not None and self.job.panel is not None
         # The cluster may have no worker by now, or be about to end its last one.
         if self.connection.waking is None:
             self.connection.request_worker()
-        key, direct = piece_key(panel, request["index"]), self.connection.is_direct
+        key, direct = piece_key(self.job.panel, request["index"]), self.connection.is_direct
         scattered = await self.connection.client.scatter({key: buffers.pop()}, direct=direct, hash=False)
-        self.pieces.setdefault(request["job"], []).append(scattered[key])
+        self.pieces.append(scattered[key])
         return {}, ()
 
-    async def on_removeJob(self, request: Record, _: list[bytearray]) -> Answer:
-        self.pieces.pop(request["job"], None)
-        await self.connection.unregister(self.jobs.pop(request["job"]).name)
+    async def on_removeJob(self, _request: Record, _: list[bytearray]) -> Answer:
+        job, self.job = self.job, None
+        self.pieces.clear()
+        if job is not None:
+            await self.connection.unregister(job.name)
         return {}, ()
 
     async def on_submit(self, request: Record, buffers: list[bytearray]) -> Answer:
@@ -206,7 +209,8 @@ class Bridge:
         if missing is not None:
             raise named("noSuchWorker", missing, ", ".join(sorted(worker["address"] for worker in workers)))
         connection.wanted, connection.restriction = restrictions(graph, workers), restriction_text(graph)
-        layers = graph_of(graph, self.jobs[request["job"]].name, self.futures, connection.wanted)
+        assert self.job is not None
+        layers = graph_of(graph, self.job.name, self.futures, connection.wanted)
         futures = connection.client.get_in_order(layers, results, order_of(graph))
         self.watch.count_tasks(graph["tasks"])
         self.futures.update(zip(results, futures))
@@ -244,23 +248,22 @@ class Bridge:
         return {}, ()
 
     async def on_workers(self, request: Record, _: list[bytearray]) -> Answer:
-        """What Dask knows of each worker, and what a job did there."""
-        client, roster = self.connection.client, self.watch.roster
-        known = await client.run_on_scheduler(scheduler_reports.workers, self.watch.since)
-        self.watch.note_workers(known["at"], nannies_of(known["workers"]))
-        await self.watch.report_hangs()
-        name = self.job_name(request["job"])
+        """What Dask knows of each worker, and what the job did there."""
+        client, watch = self.connection.client, self.watch
+        known = await client.run_on_scheduler(scheduler_reports.workers, watch.since)
+        watch.note_workers(known["at"], nannies_of(known["workers"]))
+        await watch.report_hangs()
+        assert self.job is not None
+        question = (worker_plugin.stats_of, self.job.name, request["trace"])
         responsive = self.connection.responsive(known["workers"])
-        stats = await client.run(
-            worker_plugin.stats_of, self.pool, name, request["trace"], workers=responsive, on_error="ignore"
-        )
+        stats = await client.run(*question, workers=responsive, on_error="ignore")
         # Workers that left between the two questions are left out.
         workers = [
-            {**worker, "restarts": roster.restarts.get(worker["nanny"], 0), "job": stats[worker["address"]]}
+            {**worker, "restarts": watch.restarts.get(worker["nanny"], 0), "job": stats[worker["address"]]}
             for worker in known["workers"]
             if worker["address"] in stats
         ]
-        report = {"workers": workers, "joined": roster.joined, "gone": roster.gone}
+        report = {"workers": workers, "joined": watch.joined, "gone": watch.gone}
         return {}, [json.dumps(report).encode()]
 
     async def on_probe(self, request: Record, _: list[bytearray]) -> Answer:
@@ -271,8 +274,7 @@ class Bridge:
     async def probe(self, worker: Record, request: Record) -> Record:
         known = {name: worker[name] for name in ("name", "address", "memoryLimitBytes")}
         address, seconds = worker["address"], request["seconds"]
-        question = (worker_plugin.probe, self.pool, request["folder"], seconds)
-        asking = self.connection.client.run(*question, workers=[address])
+        asking = self.connection.client.run(worker_plugin.probe, self.pool, request["folder"], workers=[address])
         try:
             answer = (await asyncio.wait_for(asking, seconds))[address]
         except Exception as error:
@@ -280,18 +282,15 @@ class Bridge:
             return {**known, "problem": f"it does not answer: {reason}; look at its log and at the load of its host"}
         return {**known, **answer, "clockSeconds": answer["at"] - time.time()}
 
-    def job_name(self, digest: str) -> str:
-        # By client: two runs of the same job end at different times.
-        return f"{JOB_PREFIX}{self.connection.client.id}-{digest[:16]}"
-
     async def close(self) -> None:
         """Removes what this client brought, as far as the cluster answers."""
         if self.connection.status != "running":
             return
         # Tasks that are still wanted would wait on their workers for the jobs.
         await self.on_cancel({}, [])
-        for name in [*(job.name for job in self.jobs.values()), *([self.pool] if self.pool else [])]:
-            await self.connection.unregister(name)
+        await self.on_removeJob({}, [])
+        if self.pool:
+            await self.connection.unregister(self.pool)
         await self.connection.client.close()
 
 

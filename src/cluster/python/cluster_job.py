@@ -67,20 +67,18 @@ class ClusterJob(WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         self.worker = worker
+        self.stats = JobStats()
         self._copy = None if self.panel is None else PanelCopy(worker, self.panel)
         self._sees_client: bool | None = None
-        pool = worker.plugins.get(self.pool)
-        if pool is not None:
-            pool.reset_stats(self.name)
         self.is_set_up = True
 
     def teardown(self, worker: Any) -> None:
-        """Gives up the panel. Ends the executors with the last job: idle ones hold some 190 MB each."""
+        """Gives up the panel and ends the executors: idle ones hold some 190 MB each."""
         if self._copy is not None:
             self._copy.close()
         pool = worker.plugins.get(self.pool)
-        if pool is not None and len(jobs_of(worker, self.pool)) == 0:
-            pool.end_executors()
+        if pool is not None:
+            pool.end_executors(self)
 
     def run(self, spec: Record) -> list[Buffer]:
         """The buffers of a task; an output has its counts, as JSON, in one more buffer at the end."""
@@ -89,9 +87,8 @@ class ClusterJob(WorkerPlugin):
         panel = self._panel_path(lambda: pool.reschedule_unwanted(key))
         report, received = pool.run(key, self, spec["task"], spec["deadlineSeconds"], panel)
         counts = report.pop("counts", None)
-        stats = pool.stats_for(self)
-        stats.count(tasks=1, bytesRead=report["bytesRead"], bytesWritten=report["bytesWritten"])
-        stats.trace.append({"key": str(key), **report})
+        self.stats.count(tasks=1, bytesRead=report["bytesRead"], bytesWritten=report["bytesWritten"])
+        self.stats.trace.append({"key": str(key), **report})
         if counts is not None:
             received.append(bytearray(json.dumps(counts).encode()))
         return list(received)
@@ -103,8 +100,3 @@ class ClusterJob(WorkerPlugin):
         if self._sees_client is None:
             self._sees_client = sees_folder(self.panel)
         return self.panel["path"] if self._sees_client else self._copy.take(look)
-
-
-def jobs_of(worker: Any, pool: str) -> list[ClusterJob]:
-    jobs = [plugin for name, plugin in list(worker.plugins.items()) if name.startswith(JOB_PREFIX)]
-    return [job for job in jobs if job.pool == pool]

@@ -87,19 +87,10 @@ class Connection:
         return [worker["address"] for worker in workers if worker["silentSeconds"] < self.silent_seconds]
 
     async def _reaches(self, worker: str) -> bool:
-        try:
-            await asyncio.wait_for(self.client.rpc(worker).identity(), DIRECT_SECONDS_MAX)
-        except (OSError, asyncio.TimeoutError):
-            return False
-        return True
+        return await is_answered(self.client.rpc(worker).identity(), DIRECT_SECONDS_MAX)
 
     async def has_scheduler(self) -> bool:
-        try:
-            asking = self.client.run_on_scheduler(scheduler_reports.has_plugin, "")
-            await asyncio.wait_for(asking, CONNECT_SECONDS)
-        except (OSError, asyncio.TimeoutError):
-            return False
-        return True
+        return await is_answered(self.client.run_on_scheduler(scheduler_reports.has_plugin, ""), CONNECT_SECONDS)
 
     def start(self, work: Awaitable[Any]) -> asyncio.Future[Any]:
         """Runs work in the background; its failure is reported only to callers that await it."""
@@ -128,3 +119,11 @@ class Connection:
         error = working.exception()
         if error is not None and not (isinstance(error, OSError) and await self.has_scheduler()):
             await working
+
+
+async def is_answered(asking: Awaitable[Any], seconds: float) -> bool:
+    try:
+        await asyncio.wait_for(asking, seconds)
+    except (OSError, asyncio.TimeoutError):
+        return False
+    return True

@@ -15,6 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 import psutil
 
+from task_faults import named
+
 if TYPE_CHECKING:
     from node_executor import Executor
 
@@ -26,23 +28,19 @@ METRIC = "factorloom_executor_bytes"
 LOOK_SECONDS = 0.2
 
 
-class WrongShare(ValueError):
-    """The value of a variable is no share."""
+def shares_of(worker: Any) -> list[float]:
+    """The shares for `pause` and `terminate`, from the environment of this worker. Raises `wrongShare`."""
+    return [share_of(worker, variable, default) for variable, default in SHARES.items()]
 
 
-def shares_from_environment() -> list[float]:
-    """The shares for `pause` and `terminate`. Raises WrongShare."""
-    return [share_of(variable, default) for variable, default in SHARES.items()]
-
-
-def share_of(variable: str, default: float) -> float:
+def share_of(worker: Any, variable: str, default: float) -> float:
     text = os.environ.get(variable, "")
     try:
         share = float(text or default)
     except ValueError:
         share = -1.0
     if not 0 <= share < float("inf"):
-        raise WrongShare(f"{variable} is {text}")
+        raise named("wrongShare", worker.address, f"{variable} is {text}")
     return share
 
 

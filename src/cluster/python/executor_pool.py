@@ -10,22 +10,20 @@ from typing import Any
 
 from distributed import Reschedule, WorkerPlugin
 
-from cluster_job import ClusterJob, JobStats, jobs_of
-from executor_memory import METRIC, Room, WorkerMemory, WrongShare, limit_of, shares_from_environment
+from cluster_job import ClusterJob
+from executor_memory import METRIC, Room, WorkerMemory, limit_of, shares_of
 from node_executor import Executor, ExecutorEnded, node_path
 from scheduler_reports import HANG_TOPIC
 from stdio_frames import Frame, Record
 from task_faults import named, raise_fault
 
-# To load or release a job.
+# To load a job.
 LOAD_SECONDS_MAX = 120.0
 WATCH_SECONDS = 0.2
 # How long a worker waits for a plugin of the client.
 PLUGIN_SECONDS_MAX = 30.0
 # Executors idle for longer end: their client may have been lost.
 IDLE_SECONDS_MAX = 10.0
-# Jobs of a client whose statistics are kept.
-JOBS_MAX = 4
 
 POOL_PREFIX = "factorloom-executors-"
 
@@ -46,7 +44,6 @@ class ExecutorPool(WorkerPlugin):
 
     def setup(self, worker: Any) -> None:
         self.worker = worker
-        self._stats: dict[str, JobStats] = {}
         self._command: list[str] | None = None
         self._lock = threading.Lock()
         self._prepare_lock = threading.Lock()
@@ -78,11 +75,9 @@ class ExecutorPool(WorkerPlugin):
         """Finds Node and the bundle. Raises the fault that every task would meet."""
         with self._prepare_lock:
             if self._command is None:
-                try:
-                    self._shares = shares_from_environment()
-                except WrongShare as error:
-                    raise named("wrongShare", self.worker.address, str(error)) from error
-                bundle = self._wait_for_bundle()
+                self._shares = shares_of(self.worker)
+                # Another client may be sending it, or the worker may have just joined.
+                bundle = plugin_of(self.worker, self.bundle)
                 if bundle.folder is None:
                     raise named("bundleNotUnpacked", self.worker.address, bundle.problem)
                 changed = bundle.changed()
@@ -92,54 +87,26 @@ class ExecutorPool(WorkerPlugin):
                 # The first tasks may begin before the watch looks.
                 self._watch_memory()
 
-    def _wait_for_bundle(self) -> Any:
-        """The bundle once it is unpacked: another client may be sending it, or the worker may have just joined."""
-        until = time.monotonic() + PLUGIN_SECONDS_MAX
-        bundle = plugin_of(self.worker, self.bundle)
-        while bundle.folder is None and not bundle.problem:
-            if time.monotonic() > until:
-                raise not_there(self.worker)
-            time.sleep(WATCH_SECONDS)
-        return bundle
-
-    def stats_for(self, job: ClusterJob | None) -> JobStats:
-        """The statistics of a job, to count in; those of a task outside of the graph are not kept."""
-        if job is None:
-            return JobStats()
-        with self._lock:
-            stats = self._stats.setdefault(job.name, JobStats())
-            if len(self._stats) > JOBS_MAX:
-                del self._stats[next(iter(self._stats))]
-            return stats
-
-    def reset_stats(self, job: str) -> None:
-        with self._lock:
-            self._stats.pop(job, None)
-
-    def stats(self, job: str) -> JobStats | None:
-        """The statistics of a job; None if it ran nothing here."""
-        return self._stats.get(job)
-
-    def run(self, key: Any, job: ClusterJob | None, task: Record, seconds: float, panel: str | None = None) -> Frame:
+    def run(self, key: Any, job: ClusterJob, task: Record, seconds: float, panel: str | None) -> Frame:
         """Runs a task, with the path of the panel; returns its report and buffers.
 
         If the executor ends or misses its deadline, another one runs the task once more; a fault that it reports is final.
         """
         self.prepare()
-        record = {"kind": "run", "job": "" if job is None else job.digest, "task": task, "panel": panel}
+        record = {"kind": "run", "task": task, "panel": panel}
         is_alone = False
         with self._slots:
             for is_last in (False, True):
                 with self._room.for_task(is_alone, lambda: self.reschedule_unwanted(key)):
                     executor = self._take(key, job)
                     try:
-                        self._load(executor, job)
-                        answer, received = self._run_once(executor, key, job, record, seconds)
+                        self._load(executor)
+                        answer, received = self._run_once(executor, key, record, seconds)
                         # The watch does not see short tasks.
                         self._note_peaks(WorkerMemory(self.worker, executors_of(self.worker)))
                     except ExecutorEnded:
                         self._drop(executor)
-                        self._raise_unless_retried(executor, key, job, seconds, is_last)
+                        self._raise_unless_retried(executor, key, seconds, is_last)
                         # What others take at that time is no fault of this task.
                         is_alone = executor.killed_for == "memory"
                         continue
@@ -151,23 +118,38 @@ class ExecutorPool(WorkerPlugin):
                 return {**answer["report"], "executor": executor.index, "pid": executor.pid}, received
         raise AssertionError("the last attempt returns or raises")
 
-    def end_executors(self) -> None:
-        """Ends all executors; tasks that run are rescheduled."""
+    def hello(self) -> Record:
+        """What a new executor says of itself, for `factorloom cluster doctor`."""
+        self.prepare()
+        for is_last in (False, True):
+            with self._lock:
+                executor = self._start(None, None)
+            try:
+                return self._greet(executor)
+            except ExecutorEnded as error:
+                if is_last:
+                    raise self._lost("a trial", executor) from error
+            finally:
+                self._drop(executor)
+        raise AssertionError("the last attempt returns or raises")
+
+    def end_executors(self, job: ClusterJob | None = None) -> None:
+        """Ends the executors of a job, or all; tasks that run are rescheduled."""
         self._end_idle()
         for executor in self.executors():
-            executor.kill("cancelled")
+            if job is None or executor.job is job:
+                executor.kill("cancelled")
 
     def executors(self) -> list[Executor]:
         with self._lock:
             return [executor for executor, _ in self._executors.values()]
 
-    def _run_once(self, executor: Executor, key: Any, job: ClusterJob | None, record: Record, seconds: float) -> Frame:
-        stats = self.stats_for(job)
+    def _run_once(self, executor: Executor, key: Any, record: Record, seconds: float) -> Frame:
         before = time.perf_counter(), executor.bytes_sent, executor.bytes_received
         try:
             return executor.ask(record, (), seconds, lambda hang: self._note_hang(executor, key, hang))
         finally:
-            stats.count(
+            executor.job.stats.count(
                 seconds=time.perf_counter() - before[0],
                 bytesSent=executor.bytes_sent - before[1],
                 bytesReceived=executor.bytes_received - before[2],
@@ -179,24 +161,24 @@ class ExecutorPool(WorkerPlugin):
         event = {**hang, "pool": self.name, "executor": executor.index, "key": str(key)}
         self.worker.log_event(HANG_TOPIC, event)
 
-    def _take(self, key: Any, job: ClusterJob | None) -> Executor:
-        """A free executor, or a new one, for the task `key`."""
-        stats = self.stats_for(job)
+    def _take(self, key: Any, job: ClusterJob) -> Executor:
+        """A free executor of the job, or a new one, for the task `key`."""
         with self._lock:
             while self._free:
                 executor = self._free.pop()
-                if executor.is_alive():
+                if executor.is_alive() and executor.job is job:
                     self._executors[executor.index] = (executor, key)
                     break
                 del self._executors[executor.index]
                 executor.end()
             else:
-                executor = self._start(key, stats)
-        if key is not None and self._is_unwanted(key):
+                executor = self._start(key, job)
+                job.stats.count(executorStarts=1)
+        if self._is_unwanted(key):
             executor.kill("cancelled")
         return executor
 
-    def _start(self, key: Any, stats: JobStats) -> Executor:
+    def _start(self, key: Any, job: ClusterJob | None) -> Executor:
         assert self._command is not None
         index = next(number for number in range(len(self._executors) + 1) if number not in self._executors)
         variables = {
@@ -205,56 +187,52 @@ class ExecutorPool(WorkerPlugin):
             "FACTORLOOM_WORKER_MEMORY": str(limit_of(self.worker) // self.worker.state.nthreads),
         }
         try:
-            executor = Executor(index, self._command, variables)
+            executor = Executor(index, self._command, variables, job)
         except OSError as error:
             raise named("noNode", self.worker.address, str(error)) from error
         self._executors[index] = (executor, key)
-        stats.count(executorStarts=1)
         return executor
 
-    def _load(self, executor: Executor, job: ClusterJob | None) -> None:
-        """Checks a new executor, has it release jobs that were removed, and load this one if it lacks it."""
-        if not executor.is_greeted:
-            self._check(executor.hello())
-            executor.is_greeted = True
-        if job is None:
-            return
-        for digest in executor.loaded - {here.digest for here in jobs_of(self.worker, self.name)}:
-            executor.ask({"kind": "release", "job": digest}, (), LOAD_SECONDS_MAX)
-            executor.loaded.discard(digest)
-        if job.digest not in executor.loaded:
-            answer, _ = executor.ask({"kind": "load", "job": job.digest}, [job.data], LOAD_SECONDS_MAX)
+    def _load(self, executor: Executor) -> None:
+        """Has a new executor load its job."""
+        if not executor.is_loaded:
+            self._greet(executor)
+            load = {"kind": "load", "job": executor.job.digest}
+            answer, _ = executor.ask(load, [executor.job.data], LOAD_SECONDS_MAX)
             raise_fault(answer)
-            executor.loaded.add(job.digest)
+            executor.is_loaded = True
 
-    def _check(self, hello: Record) -> None:
+    def _greet(self, executor: Executor) -> Record:
+        """What a new executor says of itself, if it is of the version of the client."""
+        hello = executor.hello()
         for name in ("protocol", "version"):
             if hello.get(name) != self.expected[name]:
                 what = f"the executor on {self.worker.address}"
                 raise named("otherVersion", what, described(hello), described(self.expected))
+        return hello
 
-    def _raise_unless_retried(
-        self, executor: Executor, key: Any, job: ClusterJob | None, seconds: float, is_last: bool
-    ) -> None:
+    def _raise_unless_retried(self, executor: Executor, key: Any, seconds: float, is_last: bool) -> None:
         """Raises what the end of an executor means for its task; returns if the task is to be run again."""
         if executor.killed_for == "cancelled":
             # Dask forgets a cancelled task, or runs it again if it was requested meanwhile.
             raise Reschedule()
         is_silent, is_large = executor.killed_for == "deadline", executor.killed_for == "memory"
-        reasons = {"deadline": "kept silent", "memory": "took too much memory"}
-        what = reasons.get(executor.killed_for or "", "ended")
+        what = "kept silent" if is_silent else "took too much memory" if is_large else "ended"
         logger.warning("executor %d %s in %s", executor.index, what, key)
-        self.stats_for(job).count(executorRestarts=1, deadlineKills=int(is_silent), memoryKills=int(is_large))
+        executor.job.stats.count(executorRestarts=1, deadlineKills=int(is_silent), memoryKills=int(is_large))
         if is_last and is_silent:
             raise named("executorSilent", str(key), self.worker.address, seconds)
         if is_last and is_large:
             raise named("executorTooLarge", str(key), self.worker.address, *executor.memory_at_kill)
         if is_last:
-            raise named("executorLost", str(key), self.worker.address, "\n".join(executor.last_lines))
+            raise self._lost(str(key), executor)
+
+    def _lost(self, task: str, executor: Executor) -> RuntimeError:
+        return named("executorLost", task, self.worker.address, "\n".join(executor.last_lines))
 
     def _give_back(self, executor: Executor) -> None:
         with self._lock:
-            is_open = not self._closed.is_set() and len(jobs_of(self.worker, self.name)) > 0
+            is_open = not self._closed.is_set() and self.worker.plugins.get(executor.job.name) is executor.job
             if is_open:
                 executor.idle_since = time.monotonic()
                 self._executors[executor.index] = (executor, None)
@@ -268,7 +246,7 @@ class ExecutorPool(WorkerPlugin):
         executor.end()
 
     def reschedule_unwanted(self, key: Any) -> None:
-        if self._closed.is_set() or (key is not None and self._is_unwanted(key)):
+        if self._closed.is_set() or self._is_unwanted(key):
             raise Reschedule()
 
     def _is_unwanted(self, key: Any) -> bool:
@@ -277,16 +255,9 @@ class ExecutorPool(WorkerPlugin):
 
     def _watch(self) -> None:
         while not self._closed.wait(WATCH_SECONDS):
+            self._end_idle(IDLE_SECONDS_MAX)
             now = time.monotonic()
-            with self._lock:
-                executors = [executor for executor, _ in self._executors.values()]
-                idle = [executor for executor in self._free if now - executor.idle_since > IDLE_SECONDS_MAX]
-                for executor in idle:
-                    self._free.remove(executor)
-                    del self._executors[executor.index]
-            for executor in idle:
-                executor.end()
-            for executor in executors:
+            for executor in self.executors():
                 executor.kill("deadline", after=now)
             self._watch_memory()
 
@@ -308,21 +279,23 @@ class ExecutorPool(WorkerPlugin):
                 largest.memory_at_kill = memory.by_executor[largest], memory.total, memory.limit
                 largest.kill("memory")
 
-    def _end_idle(self) -> int:
+    def _end_idle(self, seconds: float = 0.0) -> int:
+        """Ends executors that have been idle for as long; returns how many."""
+        now = time.monotonic()
         with self._lock:
-            idle, self._free = self._free, []
+            idle = [executor for executor in self._free if now - executor.idle_since >= seconds]
             for executor in idle:
+                self._free.remove(executor)
                 del self._executors[executor.index]
         for executor in idle:
             executor.end()
         return len(idle)
 
     def _note_peaks(self, memory: WorkerMemory) -> None:
-        own = sum(memory.by_executor.get(executor, 0) for executor in self.executors())
-        with self._lock:
-            under_way = [self._stats[job.name] for job in jobs_of(self.worker, self.name) if job.name in self._stats]
-        for stats in under_way:
-            stats.note_peaks(workerBytesMax=memory.worker_bytes, executorBytesMax=own)
+        executors = self.executors()
+        own = sum(memory.by_executor.get(executor, 0) for executor in executors)
+        for job in {executor.job for executor in executors if executor.job is not None}:
+            job.stats.note_peaks(workerBytesMax=memory.worker_bytes, executorBytesMax=own)
 
 
 def plugin_of(worker: Any, name: str) -> Any:
@@ -330,18 +303,14 @@ def plugin_of(worker: Any, name: str) -> Any:
     until = time.monotonic() + PLUGIN_SECONDS_MAX
     while not is_ready(worker.plugins.get(name)):
         if time.monotonic() > until:
-            raise not_there(worker)
+            raise named("bundleNotUnpacked", worker.address, f"it did not come within {PLUGIN_SECONDS_MAX} s")
         time.sleep(WATCH_SECONDS / 10)
     return worker.plugins[name]
 
 
 def is_ready(plugin: Any) -> bool:
     """False for a plugin that Dask lists already and has not set up, which other threads may see."""
-    return plugin is not None and getattr(plugin, "is_set_up", True)
-
-
-def not_there(worker: Any) -> RuntimeError:
-    return named("bundleNotUnpacked", worker.address, f"it did not come within {PLUGIN_SECONDS_MAX} s")
+    return plugin is not None and plugin.is_set_up
 
 
 def pools_of(worker: Any) -> list[ExecutorPool]:

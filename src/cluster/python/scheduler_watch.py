@@ -13,7 +13,6 @@ import scheduler_reports
 import worker_plugin
 from connection import HEARTBEAT_SECONDS, STATUS_SECONDS, Connection
 from stdio_frames import Record
-from worker_roster import WorkerRoster
 
 # A scheduler that takes in a large graph answers nothing meanwhile.
 SCHEDULER_SILENT_SECONDS = 120.0
@@ -26,7 +25,14 @@ class SchedulerWatch:
         self, connection: Connection, futures: Mapping[str, Future], send: Callable[[Record], Awaitable[None]]
     ) -> None:
         self.lost = asyncio.Event()
-        self.roster = WorkerRoster()
+        # Workers that have joined and left, and new ones of a nanny that had one before, by nanny.
+        self.joined = 0
+        self.gone = 0
+        self.restarts: dict[str, int] = {}
+        # The latest workers with their nannies, by address, and when they were reported; all nannies so far.
+        self._workers: dict[str, str] = {}
+        self._workers_at = 0.0
+        self._nannies: set[str] = set()
         # When the watch began, by the scheduler's clock.
         self.since = 0.0
         # The pool whose events are for this client.
@@ -46,7 +52,7 @@ class SchedulerWatch:
         """Begins with a report of `scheduler_reports.cluster`; a run without a worker for longer counts as lost."""
         self.since = self._event_at = report["at"]
         self.note_workers(self.since, nannies_of(report["workers"]))
-        self.roster.joined = 0
+        self.joined = 0
         self._connection.start(self._watch(worker_seconds))
 
     def loss(self) -> Record:
@@ -54,7 +60,7 @@ class SchedulerWatch:
         return self.no_worker() if self._loss == "noWorkers" else {"error": self._loss, "args": [self._connection.address]}
 
     def no_worker(self) -> Record:
-        args = [self._connection.address, self._connection.restriction, self._silent, self.roster.gone]
+        args = [self._connection.address, self._connection.restriction, self._silent, self.gone]
         return {"error": "noWorkers", "args": args}
 
     def forget_tasks(self) -> None:
@@ -69,8 +75,17 @@ class SchedulerWatch:
             self._task_counts[group] = self._task_counts.get(group, 0) + 1
 
     def note_workers(self, at: float, workers: dict[str, str]) -> None:
-        """Notes which workers were there at a time, with their nannies."""
-        gone = self.roster.update(at, workers)
+        """Notes which workers were there at a time, with their nannies; ignores a report that comes late."""
+        if at <= self._workers_at:
+            return
+        joined, gone = workers.keys() - self._workers.keys(), self._workers.keys() - workers.keys()
+        self._workers, self._workers_at = workers, at
+        self.joined += len(joined)
+        self.gone += len(gone)
+        for nanny in (workers[worker] for worker in joined):
+            if nanny and nanny in self._nannies:
+                self.restarts[nanny] = self.restarts.get(nanny, 0) + 1
+            self._nannies.add(nanny)
         if len(gone) > 0:
             # A stopped worker keeps its connections open; others would wait for its data without end.
             client = self._connection.client
@@ -133,7 +148,7 @@ class SchedulerWatch:
         if len(self._futures) == 0:
             return
         await self._send(self._progress(states))
-        if self.roster.gone > 0:
+        if self.gone > 0:
             client = self._connection.client
             self._connection.start(client.run_on_scheduler(scheduler_reports.hand_out_queued))
 

@@ -29,17 +29,19 @@ from cluster_job import JobStats
 from executor_pool import plugin_of
 from scheduler_reports import versions
 from stdio_frames import Buffer, Record
-from task_faults import fault_in
+from task_faults import fault_in, named
 
 BUNDLE_PREFIX = "factorloom-bundle-"
 
 
 class Bundle(WorkerPlugin):
-    """The files that executors run, unpacked in `folder`; None until then, or for the reason in `problem`.
+    """The files that executors run, unpacked in `folder`; None for the reason in `problem`.
 
     Dask sets it up again for each client that brings it, while executors of others may start. The worker's own folder, and
     the files with it, goes with the worker.
     """
+
+    is_set_up = False
 
     def __init__(self, name: str, digest: str, data: bytes) -> None:
         self.name = name
@@ -58,6 +60,7 @@ class Bundle(WorkerPlugin):
         except (OSError, zipfile.BadZipFile) as error:
             self.problem = repr(error)
         self.data = b""
+        self.is_set_up = True
 
     def _unpack(self, parent: str) -> str:
         """Unpacks under a temporary name and renames, so that a folder of the name is complete; uses an existing one."""
@@ -123,25 +126,41 @@ def forget_workers(addresses: list[str], dask_worker: Any) -> None:
         dask_worker.rpc.remove(address)
 
 
-def stats_of(pool: str, job: str, with_trace: bool, dask_worker: Any) -> Record:
+def stats_of(job: str, with_trace: bool, dask_worker: Any) -> Record:
     """Counters and trace of a job on the worker."""
-    plugin = dask_worker.plugins.get(pool)
-    stats = (None if plugin is None else plugin.stats(job)) or JobStats()
+    plugin = dask_worker.plugins.get(job)
+    stats = getattr(plugin, "stats", None) or JobStats()
     return {"counters": dict(stats.counters), "trace": list(stats.trace) if with_trace else []}
 
 
-async def probe(pool: str, folder: str | None, seconds: float, dask_worker: Any) -> Record:
-    """What this worker is, and what an executor answers that tries the folder, or the fault of its task."""
+async def probe(pool: str, folder: str | None, dask_worker: Any) -> Record:
+    """What this worker is, what an executor says there, and whether the folder can be written; or the fault."""
     import asyncio
     import socket
     import time
 
     record = {"host": socket.gethostname(), "versions": versions()}
-    task = {"kind": "probe", "folder": folder}
+
+    def trial() -> Record:
+        hello = plugin_of(dask_worker, pool).hello()
+        if folder is not None:
+            write_in(folder, f"worker {dask_worker.name} ({dask_worker.address}) on {record['host']}")
+        node = hello["node"].removeprefix("v")
+        return {"node": node, "factorloom": hello["version"], "hasWritten": folder is not None}
+
     try:
-        plugin = await asyncio.to_thread(plugin_of, dask_worker, pool)
-        _, (answer,) = await asyncio.to_thread(plugin.run, None, None, task, seconds)
-        record.update(json.loads(answer))
+        record.update(await asyncio.to_thread(trial))
     except RuntimeError as error:
         record["fault"] = fault_in(error)
     return {**record, "at": time.time()}
+
+
+def write_in(folder: str, who: str) -> None:
+    """Writes a file for a moment. Raises `folderNotShared` for a folder that is not there, `storeFailed`."""
+    if not os.path.isdir(folder):
+        raise named("folderNotShared", folder, "it is not there", who)
+    try:
+        with tempfile.NamedTemporaryFile(dir=folder) as file:
+            file.write(b"probe")
+    except OSError as error:
+        raise named("storeFailed", folder, str(error), who) from error

@@ -1,12 +1,15 @@
 /** Columns of a share over the rows of a slab, as a file that waits to be put beside the columns of others. */
-import { closeSync, fstatSync, openSync, readSync, renameSync, rmSync, statSync, writeSync } from "node:fs";
+import { randomUUID } from "node:crypto";
+import { statSync } from "node:fs";
+import { type FileHandle, open, rename, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { crc32 } from "node:zlib";
-import { makeFolderSync } from "../../files/folders.ts";
+import { makeFolders } from "../../files/folders.ts";
+import { writeFully } from "../../files/write_fully.ts";
 import { columnsMissing } from "../protocol/errors.ts";
 import type { ClusterJob } from "../protocol/protocol.ts";
 import { chunkBytes, chunkRowCounts } from "./chunk.ts";
-import { orStoreFailed, removeLeftOver, temporaryName } from "./stored_files.ts";
+import { storing } from "./stored_files.ts";
 
 /** Below the folder of a dataset; readers of datasets skip names that start with `_`. */
 export const COLUMNS_FOLDER = "_columns";
@@ -18,8 +21,10 @@ export class ColumnFile {
   readonly #run: string;
   /** Of each chunk. */
   readonly #lengths: readonly number[];
+  /** Unique: two executors may write the same file. */
   readonly #temporary: string;
-  #descriptor: number | null = null;
+  /** While it is written. */
+  #file: FileHandle | null = null;
 
   constructor({ cut, identity, source }: ClusterJob, dataset: string, share: number, slab: number) {
     const { factors } = cut.shares[share]!;
@@ -28,7 +33,7 @@ export class ColumnFile {
     this.#lengths = chunkRowCounts(cut, slab).map((rowCount) =>
       chunkBytes({ factors, rowCount, laneCount: source.symbols.length }),
     );
-    this.#temporary = temporaryName(this.path);
+    this.#temporary = `${this.path}.${randomUUID()}.tmp`;
   }
 
   get bytes(): number {
@@ -41,9 +46,9 @@ export class ColumnFile {
   }
 
   /** Whether the whole file is there, as it was written. */
-  isWhole(): boolean {
+  async isWhole(): Promise<boolean> {
     try {
-      for (const _ of this.chunks());
+      for await (const _ of this.chunks());
       return true;
     } catch {
       return false;
@@ -51,29 +56,28 @@ export class ColumnFile {
   }
 
   /** Adds the next chunk to a file under a temporary name. @throws ResourceError E442. */
-  append(chunk: Uint8Array): void {
-    orStoreFailed(this.path, () => {
-      if (this.#descriptor === null)
-        for (const folder of [dirname(dirname(this.path)), dirname(this.path)]) makeFolderSync(folder);
-      this.#descriptor ??= openSync(this.#temporary, "wx");
-      for (const bytes of [chunk, this.#sum(chunk)])
-        for (let done = 0; done < bytes.length; ) done += writeSync(this.#descriptor, bytes, done);
+  async append(chunk: Uint8Array): Promise<void> {
+    await storing(this.path, async () => {
+      if (this.#file === null) await makeFolders(dirname(this.path));
+      this.#file ??= await open(this.#temporary, "wx");
+      await writeFully(this.#file, [chunk, this.#sum(chunk)]);
     });
   }
 
   /** Renames the file to its name. @throws ResourceError E442. */
-  commit(): void {
-    orStoreFailed(this.path, () => {
-      this.#close();
-      renameSync(this.#temporary, this.path);
+  async commit(): Promise<void> {
+    await storing(this.path, async () => {
+      await this.#close();
+      await rename(this.#temporary, this.path);
     });
   }
 
   /** Removes an unfinished file; does nothing after `commit`. */
-  abort(): void {
-    if (this.#descriptor === null) return;
-    this.#close();
-    removeLeftOver(this.#temporary);
+  async abort(): Promise<void> {
+    if (this.#file === null) return;
+    await this.#close();
+    // The failed write is reported instead.
+    await rm(this.#temporary, { force: true }).catch(() => {});
   }
 
   /**
@@ -81,43 +85,38 @@ export class ColumnFile {
    *
    * @throws ResourceError E610 if the file is missing or not as it was written: it is removed then.
    */
-  *chunks(): Generator<Uint8Array> {
-    let descriptor: number;
+  async *chunks(): AsyncGenerator<Uint8Array> {
+    const missing = columnsMissing(this.path);
     try {
-      descriptor = openSync(this.path, "r");
-    } catch {
-      throw columnsMissing(this.path);
-    }
-    try {
-      if (fstatSync(descriptor).size !== this.bytes) throw columnsMissing(this.path);
+      await using file = await open(this.path);
+      if ((await file.stat()).size !== this.bytes) throw missing;
       const buffer = new Uint8Array(Math.max(0, ...this.#lengths) + CRC_BYTES);
       for (const length of this.#lengths) {
         const bytes = buffer.subarray(0, length + CRC_BYTES);
         for (let done = 0; done < bytes.length; ) {
-          const count = readSync(descriptor, bytes, done, bytes.length - done, null);
-          if (count === 0) throw columnsMissing(this.path);
-          done += count;
+          const { bytesRead } = await file.read(bytes, done);
+          if (bytesRead === 0) throw missing;
+          done += bytesRead;
         }
         const chunk = bytes.subarray(0, length);
-        if (Buffer.compare(bytes.subarray(length), this.#sum(chunk)) !== 0) throw columnsMissing(this.path);
+        if (Buffer.compare(bytes.subarray(length), this.#sum(chunk)) !== 0) throw missing;
         yield chunk;
       }
     } catch {
-      removeLeftOver(this.path);
-      throw columnsMissing(this.path);
-    } finally {
-      closeSync(descriptor);
+      await rm(this.path, { force: true }).catch(() => {});
+      throw missing;
     }
   }
 
   /** Removes the file once its columns are in a part. */
-  remove(): void {
-    orStoreFailed(this.path, () => rmSync(this.path, { force: true }));
+  async remove(): Promise<void> {
+    await storing(this.path, () => rm(this.path, { force: true }));
   }
 
-  #close(): void {
-    if (this.#descriptor !== null) closeSync(this.#descriptor);
-    this.#descriptor = null;
+  async #close(): Promise<void> {
+    const file = this.#file;
+    this.#file = null;
+    await file?.close();
   }
 
   #sum(chunk: Uint8Array): Buffer {

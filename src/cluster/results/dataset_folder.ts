@@ -1,17 +1,15 @@
-import { readdir, readFile, rm, stat } from "node:fs/promises";
+import { readdir, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
-import { crc32 } from "node:zlib";
 import { type Database, openDatabase } from "../../data/duckdb/database.ts";
 import { parquetRowCounts } from "../../data/read/parquet_source.ts";
 import { makeFolders } from "../../files/folders.ts";
 import { replaceFile } from "../../files/pending_file.ts";
-import { isSystemError } from "../../files/system_error.ts";
 import { datasetDiffers, datasetInUse, datasetTaken } from "../protocol/errors.ts";
 import type { Cut } from "../protocol/protocol.ts";
 import { COLUMNS_FOLDER } from "./column_file.ts";
 import { PART_NAME } from "./dataset_part.ts";
 import { CLAIM_FILE, checkClaim, FolderClaim } from "./folder_claim.ts";
-import { storing } from "./stored_files.ts";
+import { readRecord, storing, writeRecord } from "./stored_files.ts";
 
 /** Names the run of a dataset, and how it was cut; readers of datasets skip names that start with `_`. */
 const RUN_FILE = "_factorloom.json";
@@ -119,18 +117,13 @@ interface RunRecord {
   readonly cut: Cut;
 }
 
-/** The cut decides which rows the parts have, so a changed one must not be used. */
-interface StoredRecord extends RunRecord {
-  readonly sum: number;
-}
-
-const sumOf = ({ run, cut }: RunRecord): number => crc32(JSON.stringify([run, cut]));
-
 /** Prepares a claimed folder for a run; returns what it is to be, as it was begun. */
 async function begin(path: string, record: RunRecord): Promise<RunRecord> {
   const names = (await readdir(path)).filter((name) => !name.startsWith(CLAIM_FILE));
   const parts = names.filter((name) => PART_NAME.test(name));
-  const begun = names.includes(RUN_FILE) ? await readRecord(path) : null;
+  // The cut decides which rows the parts have, so a changed one must not be used.
+  const file = join(path, RUN_FILE);
+  const begun = names.includes(RUN_FILE) ? await readRecord<RunRecord>(file, RUN_FILE) : null;
   const isOurs = begun?.run === record.run;
   const isForeign = (name: string) => !/^[._]/.test(name) && !parts.includes(name);
   if (names.some(isForeign) || (parts.length > 0 && !isOurs)) throw datasetTaken(path);
@@ -139,7 +132,7 @@ async function begin(path: string, record: RunRecord): Promise<RunRecord> {
   await removeUnfinished(path);
   if (isOurs) return begun;
   await rm(join(path, COLUMNS_FOLDER), { recursive: true, force: true, maxRetries: 3 });
-  await replaceFile(join(path, RUN_FILE), `${JSON.stringify({ ...record, sum: sumOf(record) })}\n`);
+  await writeRecord(file, RUN_FILE, record);
   return record;
 }
 
@@ -148,15 +141,4 @@ async function removeUnfinished(path: string): Promise<void> {
   const names = await readdir(path);
   for (const name of names.filter((each) => each.endsWith(".tmp") && !each.startsWith(CLAIM_FILE)))
     await rm(join(path, name), { force: true });
-}
-
-/** Null for a damaged record. */
-async function readRecord(path: string): Promise<RunRecord | null> {
-  try {
-    const { sum, ...record } = JSON.parse(await readFile(join(path, RUN_FILE), "utf8")) as StoredRecord;
-    return sum === sumOf(record) ? record : null;
-  } catch (error) {
-    if (isSystemError(error)) throw error;
-    return null;
-  }
 }

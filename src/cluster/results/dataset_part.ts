@@ -1,14 +1,13 @@
 /** The parts of a Parquet dataset, one file per slab. */
-import { closeSync, openSync, readFileSync, readSync } from "node:fs";
+import { createReadStream } from "node:fs";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { FactorWriter } from "../../data/write/batch_writer.ts";
 import { FactorloomError } from "../../errors.ts";
-import { replaceFile } from "../../files/pending_file.ts";
 import { storeFailed } from "../protocol/errors.ts";
 import type { ClusterJob, OutputCounts } from "../protocol/protocol.ts";
-import { storing } from "./stored_files.ts";
+import { readRecord, storing, writeRecord } from "./stored_files.ts";
 
 /** Names of parts, and of the files with their counts. */
 export const PART_NAME = /^\.?part-\d+-.*\.(parquet|json)$/;
@@ -42,12 +41,12 @@ export class DatasetPart {
   }
 
   /** The counts of the file if it is as it was written, else null. */
-  done(): OutputCounts | null {
-    const record = this.#readCounts();
+  async done(): Promise<OutputCounts | null> {
+    const record = await readRecord<PartRecord>(this.#countsPath, this.#stem).catch(() => null);
     if (record === null) return null;
     const { crc, ...counts } = record;
     if (counts.bytes === 0) return counts;
-    const file = fileSum(this.#path);
+    const file = await fileSum(this.#path).catch(() => null);
     return file?.bytes === counts.bytes && file.crc === crc ? counts : null;
   }
 
@@ -68,14 +67,16 @@ export class DatasetPart {
     const ofFactors = (counts: ReadonlyMap<string, number> | undefined) =>
       this.#job.factors.map((name) => counts?.get(name) ?? 0);
     await this.#writing(async () => await writer?.commit());
-    const { bytes, crc } = (writer && fileSum(this.#path)) ?? { bytes: 0, crc: 0 };
+    const none = { bytes: 0, crc: 0 };
+    const { bytes, crc } = writer ? await storing(this.#path, () => fileSum(this.#path)) : none;
     const counts = {
       rowCount: this.#rowCount,
       nulls: ofFactors(writer?.nullCounts),
       nonFinite: ofFactors(writer?.nonFiniteCounts),
       bytes,
     };
-    await this.#writeCounts({ ...counts, crc });
+    const record: PartRecord = { ...counts, crc };
+    await storing(this.#countsPath, () => writeRecord(this.#countsPath, this.#stem, record));
     return counts;
   }
 
@@ -101,48 +102,20 @@ export class DatasetPart {
       throw storeFailed(this.#path, error.problem);
     }
   }
-
-  /** The record, then its CRC-32, which begins with the name of the part. */
-  async #writeCounts(record: PartRecord): Promise<void> {
-    const text = JSON.stringify(record);
-    const sum = crc32(text, crc32(this.#stem));
-    await storing(this.#countsPath, () => replaceFile(this.#countsPath, `${text}\n${sum}\n`));
-  }
-
-  /** Null if the file is missing, changed, or of another part. */
-  #readCounts(): PartRecord | null {
-    try {
-      const [text, sum] = readFileSync(this.#countsPath, "utf8").split("\n");
-      return sum === String(crc32(text!, crc32(this.#stem))) ? (JSON.parse(text!) as PartRecord) : null;
-    } catch {
-      return null;
-    }
-  }
 }
 
 interface PartRecord extends OutputCounts {
   readonly crc: number;
 }
 
-/** Size and CRC-32 of a file; null if it cannot be read. */
-function fileSum(path: string): { bytes: number; crc: number } | null {
-  let fd: number;
-  try {
-    fd = openSync(path, "r");
-  } catch {
-    return null;
+/** Size and CRC-32 of a file. @throws the system's error. */
+async function fileSum(path: string): Promise<{ bytes: number; crc: number }> {
+  let [bytes, crc] = [0, 0];
+  for await (const piece of createReadStream(path, { highWaterMark: READ_BYTES })) {
+    bytes += piece.length;
+    crc = crc32(piece, crc);
   }
-  try {
-    const buffer = new Uint8Array(READ_BYTES);
-    let [bytes, crc] = [0, 0];
-    for (let count = -1; count !== 0; bytes += count) {
-      count = readSync(fd, buffer, 0, buffer.length, bytes);
-      crc = crc32(buffer.subarray(0, count), crc);
-    }
-    return { bytes, crc };
-  } finally {
-    closeSync(fd);
-  }
+  return { bytes, crc };
 }
 
 function cellCount(present: Uint8Array): number {

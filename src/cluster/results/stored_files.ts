@@ -1,38 +1,26 @@
-import { randomUUID } from "node:crypto";
-import { rmSync } from "node:fs";
+import { readFile } from "node:fs/promises";
+import { crc32 } from "node:zlib";
+import { replaceFile } from "../../files/pending_file.ts";
 import { isSystemError } from "../../files/system_error.ts";
 import { storeFailed } from "../protocol/errors.ts";
 
 /** Runs work on a file. @throws ResourceError E442, which names the file, for an error of the system. */
-export function orStoreFailed<T>(path: string, work: () => T): T {
-  try {
-    return work();
-  } catch (error) {
-    throw storeError(path, error);
-  }
-}
-
-/** The same for work that takes a while. */
 export async function storing<T>(path: string, work: () => Promise<T>): Promise<T> {
   return await work().catch((error: unknown) => {
-    throw storeError(path, error);
+    throw isSystemError(error) ? Object.assign(storeFailed(path, error.message), { cause: error }) : error;
   });
 }
 
-function storeError(path: string, error: unknown): unknown {
-  return isSystemError(error) ? Object.assign(storeFailed(path, error.message), { cause: error }) : error;
+const sumOf = (owner: string, text: string) => String(crc32(text, crc32(owner)));
+
+/** Writes a record as JSON, then its CRC-32, which begins with the owner's name. @throws the system's error. */
+export async function writeRecord(path: string, owner: string, record: object): Promise<void> {
+  const text = JSON.stringify(record);
+  await replaceFile(path, `${text}\n${sumOf(owner, text)}\n`);
 }
 
-/** Removes an unfinished file, if that is possible. */
-export function removeLeftOver(path: string): void {
-  try {
-    rmSync(path, { force: true });
-  } catch {
-    // The failed write is reported instead.
-  }
-}
-
-/** A unique name in the same folder: two executors may write the same file. */
-export function temporaryName(path: string): string {
-  return `${path}.${randomUUID()}.tmp`;
+/** Null if the record was changed, or is of another owner. @throws the system's error. */
+export async function readRecord<T>(path: string, owner: string): Promise<T | null> {
+  const [text = "", sum] = (await readFile(path, "utf8")).split("\n");
+  return sum === sumOf(owner, text) ? (JSON.parse(text) as T) : null;
 }

@@ -110,7 +110,7 @@ describe.runIf(await hasDask())("cluster local", () => {
       const variables = { HOME: home, DASK_DISTRIBUTED__WORKER__PROFILE__INTERVAL: "7s" };
       const given = ["--resources", "GPU=2,DISK=0.5", "--worker-saturation", "2.5"];
       running = await startLocalWith(variables, "--workers", "1", ...given);
-      const { path } = await findPython();
+      const path = await findPython();
       const { stdout } = await promisify(execFile)(path, ["-c", SETTINGS_SEEN, running.address]);
       const settings = { ttl: "77s", profile: "7s", tick: "500ms", limit: "9s", saturation: 2.5 };
       expect(JSON.parse(stdout)).toEqual({

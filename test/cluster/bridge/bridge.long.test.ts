@@ -6,16 +6,7 @@ import { Bridge, type ClusterProgress } from "../../../src/cluster/bridge/bridge
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import { isAlive } from "../../../src/files/is_alive.ts";
 import { hasDask } from "../../support/needs.ts";
-import {
-  addJob,
-  type FakeRun,
-  fakeBundle,
-  graphTask,
-  keysOf,
-  openFakeRun,
-  resultOf,
-  runTask,
-} from "../support/fake_run.ts";
+import { fakeBundle, graphTask, keysOf, openFakeRun, resultOf, runTask } from "../support/fake_run.ts";
 import { ProcessCluster } from "../support/processes/process_cluster.ts";
 
 const filled = (bytes: number, value: number) => new Uint8Array(bytes).fill(value);
@@ -23,7 +14,7 @@ const toPlain = (buffers: readonly Uint8Array[]) => buffers.map((buffer) => [...
 
 describe.runIf(await hasDask())("the bridge", () => {
   let cluster: ProcessCluster;
-  let run: FakeRun;
+  let run: Bridge;
 
   beforeAll(async () => {
     cluster = await ProcessCluster.start({ workers: 1 });
@@ -31,12 +22,18 @@ describe.runIf(await hasDask())("the bridge", () => {
   });
 
   afterAll(async () => {
-    await run?.bridge.close();
+    await run?.close();
     await cluster?.close();
   });
 
+  /** Another bridge, whose job has done nothing. */
+  async function openOther() {
+    const bridge = await openFakeRun(cluster.address);
+    return { bridge, [Symbol.asyncDispose]: () => bridge.close() };
+  }
+
   test("it tells what it found", async () => {
-    const bridge = await Bridge.start({ python: (await findPython()).path });
+    const bridge = await Bridge.start({ python: await findPython() });
     try {
       const { workers, schedulerVersions } = await bridge.connect(cluster.address, { timeoutSeconds: 10 });
       expect(bridge.versions).toEqual(schedulerVersions);
@@ -50,11 +47,11 @@ describe.runIf(await hasDask())("the bridge", () => {
     const key = keysOf("shapes");
     const make = runTask(key("make"), { kind: "echo", made: [1, 2, 3] });
     const last = graphTask(key("part", 7), { kind: "pick", index: 2 }, [make.key]);
-    await run.bridge.submit(run.job, { tasks: [make, last], results: [make.key, last.key] });
+    await run.submit({ tasks: [make, last], results: [make.key, last.key] });
     const first = graphTask(key("part", 8), { kind: "pick", index: 0 }, [make.key]);
     expect(toPlain(await resultOf(run, first))).toEqual([[1]]);
-    expect(toPlain(await run.bridge.gather(last.key))).toEqual([[3, 3, 3]]);
-    expect(toPlain(await run.bridge.gather(make.key))).toEqual([[1], [2, 2], [3, 3, 3]]);
+    expect(toPlain(await run.gather(last.key))).toEqual([[3, 3, 3]]);
+    expect(toPlain(await run.gather(make.key))).toEqual([[1], [2, 2], [3, 3, 3]]);
   });
 
   test("large buffers keep their bits, and come aligned for doubles", async () => {
@@ -80,37 +77,35 @@ describe.runIf(await hasDask())("the bridge", () => {
       runTask(key("out", place), { kind: "echo", made: [place + 1] }),
     );
     const results = tasks.map((task) => task.key);
-    await run.bridge.submit(run.job, { tasks, results });
-    const sizes = (await Promise.all(results.map((result) => run.bridge.gather(result)))).map(
+    await run.submit({ tasks, results });
+    const sizes = (await Promise.all(results.map((result) => run.gather(result)))).map(
       ([only]) => only!.length,
     );
     expect(sizes).toEqual(results.map((_, place) => place + 1));
-    await expect(run.bridge.gather(results[0]!)).rejects.toThrow("many");
+    await expect(run.gather(results[0]!)).rejects.toThrow("many");
   });
 
   test("urgent tasks of a graph come first", async () => {
     const key = keysOf("order");
-    const job = await addJob(run.bridge);
+    await using other = await openOther();
     const first = runTask(key("first"), { kind: "echo" });
     const tasks = [3, 1, 4, 2, 5].map((urgency, place) => ({
       ...runTask(key("out", place), { kind: "echo" }, { reads: [first.key] }),
       urgency,
     }));
     const results = tasks.map((task) => task.key);
-    await run.bridge.submit(job, { tasks: [first, ...tasks], results });
-    await Promise.all(results.map((result) => run.bridge.gather(result)));
-    const { workers } = await run.bridge.workers(job, { trace: true });
+    await other.bridge.submit({ tasks: [first, ...tasks], results });
+    await Promise.all(results.map((result) => other.bridge.gather(result)));
+    const { workers } = await other.bridge.workers({ trace: true });
     const order = workers[0]!.job.trace.map((record) => Number(/, (\d*)\)/.exec(record.key)?.[1]));
     expect(order.slice(1)).toEqual([4, 2, 0, 3, 1]);
-    await run.bridge.removeJob(job);
   });
 
-  test("workers report what they did for a job, also after it was removed", async () => {
+  test("workers report what they did for a job", async () => {
     const key = keysOf("report");
-    const job = await addJob(run.bridge);
-    await resultOf({ ...run, job }, runTask(key("one"), { kind: "echo", made: [1000] }));
-    await run.bridge.removeJob(job);
-    const { workers, gone } = await run.bridge.workers(job, { trace: true });
+    await using other = await openOther();
+    await resultOf(other.bridge, runTask(key("one"), { kind: "echo", made: [1000] }));
+    const { workers, gone } = await other.bridge.workers({ trace: true });
     expect(gone).toBe(0);
     expect(workers).toHaveLength(1);
     const [{ job: did, ...facts }] = workers as [(typeof workers)[0]];
@@ -126,32 +121,28 @@ describe.runIf(await hasDask())("the bridge", () => {
     expect(did.trace).toMatchObject([{ key: `('${name}', )`, executor: 0, ns: 1, wasDone: false }]);
   });
 
-  test("removing the last job ends executors", async () => {
-    const other = await openFakeRun(cluster.address);
-    try {
-      await resultOf(other, runTask(keysOf("last-job")("out"), { kind: "echo" }));
-      const { workers } = await other.bridge.workers(other.job, { trace: true });
-      const { pid } = workers[0]!.job.trace[0]!;
-      expect(isAlive(pid)).toBe(true);
-      await other.bridge.removeJob(other.job);
-      expect(isAlive(pid)).toBe(false);
-    } finally {
-      await other.bridge.close();
-    }
+  test("removing the job ends executors", async () => {
+    await using other = await openOther();
+    await resultOf(other.bridge, runTask(keysOf("last-job")("out"), { kind: "echo" }));
+    const { workers } = await other.bridge.workers({ trace: true });
+    const { pid } = workers[0]!.job.trace[0]!;
+    expect(isAlive(pid)).toBe(true);
+    await other.bridge.removeJob();
+    expect(isAlive(pid)).toBe(false);
   });
 
   test("progress is reported while results are awaited", async () => {
     const key = keysOf("progress");
     const marks = join(cluster.folder, "progress");
+    // Counts begin with a job.
+    await using other = await openOther();
     const reported = new Promise<ClusterProgress>((resolve) => {
-      run.bridge.onProgress = (progress) => {
+      other.bridge.onProgress = (progress) => {
         if (progress.done === 1) resolve(progress);
       };
     });
     const long = runTask(key("long", 0), { kind: "sleep", marks, times: 1 }, { reads: [key("short", 0)] });
-    // Counts begin with a job.
-    const job = await addJob(run.bridge);
-    await run.bridge.submit(job, {
+    await other.bridge.submit({
       tasks: [runTask(key("short", 0), { kind: "echo" }), long],
       results: [long.key],
     });
@@ -160,14 +151,18 @@ describe.runIf(await hasDask())("the bridge", () => {
       [key("long")[0]]: { done: 0, total: 1, processing: 1, queued: 0 },
     };
     expect(await reported).toMatchObject({ done: 1, total: 2, groups });
-    await run.bridge.cancel();
-    await run.bridge.removeJob(job);
+    await other.bridge.cancel();
   });
 
-  test("a small task is run on every worker beside the graph", async () => {
-    const [answer] = await run.bridge.probe(null, 10);
-    const { versions } = run.bridge;
-    expect(answer).toMatchObject({ host: hostname(), versions, node: "24.0.0", hasWritten: false });
+  test("every worker starts an executor for a moment and writes in a folder", async () => {
+    const [answer] = await run.probe(cluster.folder, 10);
+    const node = process.versions.node;
+    expect(answer).toMatchObject({ host: hostname(), versions: run.versions, node, hasWritten: true });
+    expect((await run.probe(null, 10))[0]!.hasWritten).toBe(false);
+    const problem = (await run.probe("/no/such/folder", 10))[0]!.problem!;
+    expect(problem).toMatch(
+      /^E614 \/no\/such\/folder is not shared: worker \S+ \(tcp:\S+\) on \S+ does not see/,
+    );
     expect(Math.abs(answer!.clockSeconds!)).toBeLessThan(5);
   });
 
@@ -178,9 +173,9 @@ describe.runIf(await hasDask())("the bridge", () => {
       const result = resultOf(other, runTask(keysOf("version")("out"), { kind: "echo" }));
       const reason = /E605 the executor on .* factorloom fake, protocol 2, here factorloom other/;
       await expect(result).rejects.toThrow(reason);
-      expect((await other.bridge.probe(null, 10))[0]!.problem).toMatch(reason);
+      expect((await other.probe(null, 10))[0]!.problem).toMatch(reason);
     } finally {
-      await other.bridge.close();
+      await other.close();
     }
   });
 
@@ -198,13 +193,13 @@ describe.runIf(await hasDask())("the bridge", () => {
         const message = new RegExp(`E605 worker tcp://127.0.0.1:\\d+ .*: ${node} ${reason}`);
         await expect(result).rejects.toThrow(message);
       } finally {
-        await other.bridge.close();
+        await other.close();
       }
     }
   });
 
   test("the error names a scheduler that is missing, or another server", async () => {
-    const bridge = await Bridge.start({ python: (await findPython()).path });
+    const bridge = await Bridge.start({ python: await findPython() });
     try {
       await expect(bridge.connect("tcp://127.0.0.1:1", { timeoutSeconds: 1 })).rejects.toMatchObject({
         code: "E603",
@@ -219,7 +214,7 @@ describe.runIf(await hasDask())("the bridge", () => {
 
   test("a Python without Dask is named", async () => {
     const python = join(cluster.folder, "bare_python");
-    await writeFile(python, `#!/bin/sh\nexec ${(await findPython()).path} -S -I "$@"\n`);
+    await writeFile(python, `#!/bin/sh\nexec ${await findPython()} -S -I "$@"\n`);
     await chmod(python, 0o755);
     await expect(Bridge.start({ python })).rejects.toThrow(
       `E602 no Python with Dask's distributed was found (tried ${python})`,

@@ -1,5 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
+import { runId } from "../../../src/cluster/client/run_id.ts";
 import { columnsMissing } from "../../../src/cluster/protocol/errors.ts";
 import type { TaskGraph } from "../../../src/cluster/protocol/protocol.ts";
 import { compile } from "../../../src/compile.ts";
@@ -99,4 +100,19 @@ test("a run that fails three times ends with its error", async () => {
   const run = await openInProcess(host, { program, source: panelSource(panel) }, { onTask });
   await expect(Array.fromAsync(run.blocks())).rejects.toThrow("E610 what it reads");
   expect(run.restarts).toBe(2);
+});
+
+test("runs of other options, restarts as dates among them, have other names", () => {
+  const dates = [0, 1].map((ms) => [new Date(ms)]);
+  const options = [
+    {},
+    { restarts: dates[0] },
+    { restarts: dates[1] },
+    { params: { x: -0 } },
+    { params: { x: 0 } },
+  ];
+  const nameOf = (given: object) =>
+    runId({ options: given } as never, {} as never, { inputs: [], modules: {} }, "code");
+  expect(new Set(options.map(nameOf)).size).toBe(options.length);
+  expect(nameOf({ restarts: [new Date(0)] })).toBe(nameOf({ restarts: dates[0] }));
 });

@@ -86,8 +86,11 @@ test("chunks are taken out of the values of a slab and of all rows", () => {
     graph.tasks.flatMap(({ key, work }) => (work.kind === "pick" ? [key.join("/")] : [])),
   );
   expect(run.slabs(1, 3).tasks).toEqual([...graph.tasks, ...run.slabs(2, 3).tasks]);
-  expect(run.chunksOf(2)).toEqual([4, 1]);
-  expect(run.chunkKey(0, 2, 1)).toEqual(["run_chunks", 0, 2, 1]);
+  expect(run.places.slice(-2)).toEqual([
+    { slab: 2, chunk: 0, index: 6, first: 40, end: 44 },
+    { slab: 2, chunk: 1, index: 7, first: 44, end: 45 },
+  ]);
+  expect(run.chunkKey(0, run.places[7]!)).toEqual(["run_chunks", 0, 2, 1]);
   expect(linesOf(run.slabs(2, 3)).filter((line) => line.startsWith("run_chunks/0"))).toEqual([
     "run_chunks/0/2/0 6 <- run_history/0 @-2",
     "run_chunks/0/2/1 7 <- run_history/0 @-2",

@@ -28,7 +28,7 @@ async def closed(futures):
     bridge = Bridge(1)
     bridge.connection = Cluster()
     bridge.futures.update(futures)
-    bridge.jobs["digest"] = SimpleNamespace(name="job")
+    bridge.job = SimpleNamespace(name="job")
     bridge.pool = "pool"
     await bridge.close()
 

@@ -32,14 +32,14 @@ describe.runIf(await hasDask())("restrictions on Dask", () => {
   });
 
   test("a graph of tasks may be kept to some workers", async () => {
-    const { bridge, job } = await setting.fakes();
+    const bridge = await setting.fakes();
     const key = keysOf("some");
-    const { workers } = await bridge.workers(job);
+    const { workers } = await bridge.workers();
     const tasks = Array.from({ length: 8 }, (_, place) => runTask(key("out", place), { kind: "echo" }));
     const results = tasks.map((task) => task.key);
-    await bridge.submit(job, { tasks, results, workers: [workers[1]!.address] });
+    await bridge.submit({ tasks, results, workers: [workers[1]!.address] });
     await Promise.all(results.map((result) => bridge.gather(result)));
-    const did = (await bridge.workers(job)).workers;
+    const did = (await bridge.workers()).workers;
     expect(did.map((worker) => [worker.address, worker.job.counters.tasks])).toEqual([
       [workers[0]!.address, 0],
       [workers[1]!.address, 8],

@@ -98,7 +98,7 @@ import executor_pool
 
 os.environ["FACTORLOOM_MEMORY_PAUSE"] = "0.001"
 executor_pool.WATCH_SECONDS = 60
-bundle = SimpleNamespace(folder=".", problem="", changed=lambda: None)
+bundle = SimpleNamespace(is_set_up=True, folder=".", changed=lambda: None)
 worker = SimpleNamespace(
     address="tcp://w",
     plugins={"bundle": bundle},

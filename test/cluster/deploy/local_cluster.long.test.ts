@@ -147,7 +147,7 @@ describe.runIf(await hasDask())("a cluster on this machine", () => {
 
   test("ends with its scheduler", async () => {
     await using cluster = await startLocalCluster({ workers: 1 });
-    const { path } = await findPython();
+    const path = await findPython();
     const shutdown = `from distributed import Client; Client(${JSON.stringify(cluster.address)}).shutdown()`;
     spawn(path, ["-c", shutdown], { stdio: "ignore" });
     expect(await cluster.ended).toMatch(/^it ended with status 1\n(.*\n)*the scheduler has ended/);

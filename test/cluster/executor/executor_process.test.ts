@@ -1,12 +1,12 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Readable, Writable } from "node:stream";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import type { TaskAnswer } from "../../../src/cluster/executor/task_runner.ts";
-import { errorOfFault } from "../../../src/cluster/protocol/errors.ts";
+import { errorOfFault } from "../../../src/cluster/protocol/faults.ts";
 import { type Frame, frameParts, readFrames } from "../../../src/cluster/protocol/frames.ts";
 import { packJob } from "../../../src/cluster/protocol/job_bytes.ts";
 import {
@@ -83,12 +83,12 @@ class Executor {
   }
 
   async load(job: string, bytes: Uint8Array): Promise<void> {
-    expect((await this.ask({ kind: "load", job }, [bytes])).record).toEqual({ kind: "loaded", job });
+    expect((await this.ask({ kind: "load", job }, [bytes])).record).toEqual({ kind: "loaded" });
   }
 
   /** Runs a task that does not fail. */
-  async run(job: string, task: ClusterTask, panel: string | null = null): Promise<TaskAnswer> {
-    const { record, buffers } = await this.ask({ kind: "run", job, task, panel });
+  async run(task: ClusterTask, panel: string | null = null): Promise<TaskAnswer> {
+    const { record, buffers } = await this.ask({ kind: "run", task, panel });
     expect(record).toMatchObject({ kind: "done" });
     return { ...(record as Extract<FromExecutor, { kind: "done" }>), buffers };
   }
@@ -115,11 +115,11 @@ async function jobOf(program: Program, differing: Partial<InProcessRequest> = {}
   return run.job;
 }
 
-async function loaded(job: ClusterJob): Promise<[executor: Executor, digest: string]> {
+async function loaded(job: ClusterJob): Promise<Executor> {
   const executor = await started();
   const { bytes, digest } = packJob(job);
   await executor.load(digest, bytes);
-  return [executor, digest];
+  return executor;
 }
 
 test("an executor says hello, and ends when its input does", async () => {
@@ -153,12 +153,12 @@ test("real bars from their file, over all rows and in slabs, give the bits of th
 test("two processes write a dataset, one after the other was killed", async () => {
   const dataset = join(folder, "dataset");
   const run = await openInProcess(undefined as never, { ...requestOf(mixed), dataset });
-  const [first, digest] = await loaded(run.job);
-  const [second] = await loaded(run.job);
+  const first = await loaded(run.job);
+  const second = await loaded(run.job);
   // The last one to come would make the part itself, were it a slab.
   const [{ report: slab }, { report: history }] = [
-    await first.run(digest, { kind: "slab", share: 1, slab: 0 }),
-    await first.run(digest, { kind: "history", share: 0 }),
+    await first.run({ kind: "slab", share: 1, slab: 0 }),
+    await first.run({ kind: "history", share: 0 }),
   ];
   for (const { bytesWritten, wasDone } of [slab, history]) {
     expect(bytesWritten).toBeGreaterThan(0);
@@ -166,79 +166,70 @@ test("two processes write a dataset, one after the other was killed", async () =
   }
   first.child.kill("SIGKILL");
   await first.ended;
-  expect((await second.run(digest, { kind: "history", share: 0 })).report.wasDone).toBe(true);
-  const { report, buffers } = await second.run(digest, { kind: "join", slab: 0 });
+  expect((await second.run({ kind: "history", share: 0 })).report.wasDone).toBe(true);
+  const { report, buffers } = await second.run({ kind: "join", slab: 0 });
   expect(buffers).toEqual([]);
   expect(report.counts!.rowCount).toBeGreaterThan(60_000);
   expect(report.bytesWritten).toBe(report.counts!.bytes);
-  const again = (await second.run(digest, { kind: "join", slab: 0 })).report;
+  const again = (await second.run({ kind: "join", slab: 0 })).report;
   expect(again).toMatchObject({ wasDone: true, counts: report.counts, bytesRead: 0, bytesWritten: 0 });
   expect(readdirSync(dataset).filter((name) => name.endsWith(".parquet"))).toHaveLength(1);
   await run.close();
 });
 
-test("a job whose bytes are not those that were named, or of another protocol, is refused", async () => {
+test("a job whose bytes are not those that were named is refused, and a task without a job", async () => {
   const executor = await started();
-  const job = await jobOf(mixed);
-  const { bytes, digest } = packJob(job);
-  const other = packJob({ ...job, protocol: PROTOCOL_VERSION + 1 });
+  const { bytes, digest } = packJob(await jobOf(mixed));
   const damaged = new Uint8Array(bytes);
   damaged[damaged.length >> 1]! ^= 1;
   for (const [name, sent] of [
     ["0".repeat(64), bytes],
     [digest, damaged],
-    [other.digest, other.bytes],
   ] as const) {
     const { record } = await executor.ask({ kind: "load", job: name }, [sent]);
     expect(record).toMatchObject({ kind: "fault", errorClass: "resource", code: "E605" });
   }
-  await executor.load(digest, bytes);
-  expect((await executor.ask({ kind: "release", job: digest })).record).toEqual({
-    kind: "released",
-    job: digest,
-  });
-  const { record } = await executor.ask({
-    kind: "run",
-    job: digest,
-    task: { kind: "slab", share: 1, slab: 0 },
-    panel: null,
-  });
+  const task = { kind: "slab", share: 1, slab: 0 } as const;
+  const { record } = await executor.ask({ kind: "run", task, panel: null });
   expect(record).toMatchObject({ kind: "fault", errorClass: "internal", code: "E900" });
+  await executor.load(digest, bytes);
 });
 
 test("errors come as faults of their class, and the executor goes on", async () => {
   const job = await jobOf(mixed);
   const path = join(folder, "gone.csv");
-  const gone = { ...job, identity: { ...job.identity, inputs: [] }, source: { ...job.source, path } };
-  const [executor, digest] = await loaded(gone);
-  const fails = async (task: ClusterTask, on = digest) =>
-    (await executor.ask({ kind: "run", job: on, task, panel: null })).record;
-  expect(await fails({ kind: "slab", share: 1, slab: 0 })).toMatchObject({
-    errorClass: "data",
-    code: "E615",
+  const inputs = [{ ...job.identity.inputs[0]!, path }];
+  const gone = await loaded({
+    ...job,
+    identity: { ...job.identity, inputs },
+    source: { ...job.source, path },
   });
+  const failure = async (executor: Executor, task: ClusterTask) =>
+    (await executor.ask({ kind: "run", task, panel: null })).record;
+  for (let time = 0; time < 2; time++)
+    expect(await failure(gone, { kind: "slab", share: 1, slab: 0 })).toMatchObject({
+      errorClass: "data",
+      code: "E615",
+    });
   const open = await openInProcess(undefined as never, {
     ...requestOf(mixed),
     dataset: join(folder, "joined"),
   });
-  const joining = packJob(open.job);
-  await executor.load(joining.digest, joining.bytes);
-  const join0 = await fails({ kind: "join", slab: 0 }, joining.digest);
+  const joining = await loaded(open.job);
+  const join0 = await failure(joining, { kind: "join", slab: 0 });
   expect(join0).toMatchObject({ errorClass: "resource", code: "E610" });
   await open.close();
-  const unclaimed = await fails({ kind: "join", slab: 0 }, joining.digest);
-  expect(unclaimed).toMatchObject({ errorClass: "usage", code: "E614" });
-  const missing = await fails({ kind: "probe", folder: "/no/such/folder" }, "none");
-  const error = errorOfFault(missing as Extract<FromExecutor, { kind: "fault" }>);
-  expect([error.name, error.code]).toEqual(["UsageError", "E614"]);
+  const unclaimed = await failure(joining, { kind: "join", slab: 0 });
+  const error = errorOfFault(unclaimed as Extract<FromExecutor, { kind: "fault" }>);
+  expect(error).toMatchObject({ name: "UsageError", code: "E614" });
 });
 
 /** An executor whose operator does not return before `letReturn`, as its first frame has said. */
 async function stuckExecutor(): Promise<Executor> {
   writeFileSync(join(folder, "stuck-always"), "");
   const hang = { limitMs: 300, replaces: false };
-  const [executor, job] = await loaded(await jobOf(stuckProgram, { hang }));
-  executor.send({ kind: "run", job, task: { kind: "slab", share: 0, slab: 0 }, panel: null });
+  const executor = await loaded(await jobOf(stuckProgram, { hang }));
+  executor.send({ kind: "run", task: { kind: "slab", share: 0, slab: 0 }, panel: null });
   const { record } = await executor.receive();
   expect(record).toMatchObject({ kind: "hang", operators: ["stuck"], isReplaced: false });
   expect((record as Extract<FromExecutor, { kind: "hang" }>).seconds).toBeGreaterThan(0.3);
@@ -255,8 +246,8 @@ test("an operator that hangs is reported before the answer", async () => {
 
 test("an executor whose stdin ends in the middle of a task ends within a second", async () => {
   const stuckOne = await stuckExecutor();
-  const [busy, job] = await loaded(await jobOf(mixed));
-  busy.send({ kind: "run", job, task: { kind: "history", share: 0 }, panel: null });
+  const busy = await loaded(await jobOf(mixed));
+  busy.send({ kind: "run", task: { kind: "history", share: 0 }, panel: null });
   await wait(100);
   for (const executor of [stuckOne, busy]) {
     const start = performance.now();
@@ -290,28 +281,12 @@ test("what operators print does not mix with frames", async () => {
     },
   });
   const program = compile("a = loud(close)", { operators: [loud], fields: ["close"] });
-  const [executor, digest] = await loaded(await jobOf(program));
-  const { buffers } = await executor.run(digest, { kind: "slab", share: 0, slab: 0 });
+  const executor = await loaded(await jobOf(program));
+  const { buffers } = await executor.run({ kind: "slab", share: 0, slab: 0 });
   expect(buffers).toHaveLength(1);
   executor.stdin.end();
   expect(await executor.ended).toBe(0);
   expect(executor.stderr).toContain("a value");
-});
-
-test("a probe says which versions run, and leaves nothing in the folder", async () => {
-  const executor = await started();
-  const place = mkdtempSync(join(folder, "probe-"));
-  const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as { version: string };
-  for (const named of [place, null]) {
-    const task: ClusterTask = { kind: "probe", folder: named };
-    const { buffers } = await executor.ask({ kind: "run", job: "none", task, panel: null });
-    expect(JSON.parse(Buffer.from(buffers[0]!).toString())).toEqual({
-      node: process.versions.node,
-      factorloom: version,
-      hasWritten: named !== null,
-    });
-  }
-  expect(readdirSync(place)).toEqual([]);
 });
 
 test("an executor ends when its answers are not read, or when it receives bytes that are not a frame", async () => {

@@ -174,7 +174,7 @@ if __name__ == "__main__":
 /** Gives what it says, line by line. */
 async function startAdaptive(scene: Scene): Promise<() => Promise<string>> {
   const env = { ...process.env, FACTORLOOM_NODE: process.execPath };
-  const child = spawn((await findPython()).path, ["-c", ADAPTIVE], {
+  const child = spawn(await findPython(), ["-c", ADAPTIVE], {
     stdio: ["pipe", "pipe", "ignore"],
     env,
   });

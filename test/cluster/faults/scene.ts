@@ -118,7 +118,7 @@ export class Scene implements AsyncDisposable {
   /** A process of Dask beside those of the cluster, until the end. */
   async startDask(role: readonly string[], before: readonly string[] = []): Promise<void> {
     const local = ["--host", "127.0.0.1", "--dashboard-address", "127.0.0.1:0"];
-    const python = [(await findPython()).path, "-B", DASK_PROCESS];
+    const python = [await findPython(), "-B", DASK_PROCESS];
     const [program, ...args] = [...before, ...python, ...role, ...local] as [string, ...string[]];
     const env = { FACTORLOOM_NODE: process.execPath, ...gateVariables(this.setting.gate) };
     const group = await ProcessGroup.start(program, args, { ...process.env, ...env });

@@ -29,33 +29,32 @@ function fileOf(run = "run", slab = 0, share = 0): ColumnFile {
   return new ColumnFile(job as unknown as ClusterJob, dataset, share, slab);
 }
 
-function written(...of: Parameters<typeof fileOf>): ColumnFile {
+async function written(...of: Parameters<typeof fileOf>): Promise<ColumnFile> {
   const file = fileOf(...of);
-  for (const chunk of CHUNKS) file.append(chunk);
-  file.commit();
+  for (const chunk of CHUNKS) await file.append(chunk);
+  await file.commit();
   return file;
 }
 
-const read = (file: ColumnFile) => Array.from(file.chunks(), (chunk) => Uint8Array.from(chunk));
+const read = (file: ColumnFile) => Array.fromAsync(file.chunks(), (chunk) => Uint8Array.from(chunk));
 
-test("what was written is read again, until it is removed", () => {
-  const file = written();
-  expect(read(fileOf())).toEqual(CHUNKS);
-  expect(fileOf().isWhole()).toBe(true);
+test("what was written is read again, until it is removed", async () => {
+  const file = await written();
+  expect(await read(fileOf())).toEqual(CHUNKS);
+  expect(await fileOf().isWhole()).toBe(true);
   expect(readFileSync(file.path).length).toBe(file.bytes);
   expect(readdirSync(dirname(file.path))).toEqual(["0-0.columns"]);
-  file.remove();
-  file.remove();
-  expect(fileOf().isWhole()).toBe(false);
+  await file.remove();
+  await file.remove();
+  expect(await fileOf().isWhole()).toBe(false);
 });
 
-const path = (file: ColumnFile) => file.path;
 const flip = (file: ColumnFile, at: number) => {
   const bytes = readFileSync(file.path);
   bytes[at]! ^= 1;
   writeFileSync(file.path, bytes);
 };
-test.for<[what: string, damage: (file: ColumnFile) => void]>([
+test.for<[what: string, damage: (file: ColumnFile) => unknown]>([
   ["that is missing", (file) => rmSync(file.path)],
   ["that is empty", (file) => truncateSync(file.path)],
   ["that is cut", (file) => truncateSync(file.path, file.bytes - 1)],
@@ -63,40 +62,45 @@ test.for<[what: string, damage: (file: ColumnFile) => void]>([
   ["with another byte in its first chunk", (file) => flip(file, 0)],
   ["with another byte in its last chunk", (file) => flip(file, file.bytes - 9)],
   ["with another byte in a sum", (file) => flip(file, file.bytes - 8)],
-  ["of another run", (file) => writeFileSync(file.path, readFileSync(path(written("other"))))],
-  ["of another slab", (file) => writeFileSync(file.path, readFileSync(path(written("run", 1))))],
-  ["of another share", (file) => writeFileSync(file.path, readFileSync(path(written("run", 0, 1))))],
-])("a file %s is missing, and is removed", ([, damage]) => {
-  const file = written();
-  damage(file);
-  expect(() => read(fileOf())).toThrow(
+  ["of another run", async (file) => writeFileSync(file.path, readFileSync((await written("other")).path))],
+  ["of another slab", async (file) => writeFileSync(file.path, readFileSync((await written("run", 1)).path))],
+  [
+    "of another share",
+    async (file) => writeFileSync(file.path, readFileSync((await written("run", 0, 1)).path)),
+  ],
+])("a file %s is missing, and is removed", async ([, damage]) => {
+  const file = await written();
+  await damage(file);
+  await expect(read(fileOf())).rejects.toThrow(
     `E610 ${file.path}, which tasks of this run share, is missing or was changed`,
   );
   expect(existsSync(file.path)).toBe(false);
-  expect(fileOf().isWhole()).toBe(false);
-  expect(read(written())).toEqual(CHUNKS);
+  expect(await fileOf().isWhole()).toBe(false);
+  expect(await read(await written())).toEqual(CHUNKS);
 });
 
-test("an unfinished file leaves nothing; one that is finished stays", () => {
+test("an unfinished file leaves nothing; one that is finished stays", async () => {
   const file = fileOf();
-  file.append(CHUNKS[0]!);
-  expect(fileOf().isWhole()).toBe(false);
-  file.abort();
+  await file.append(CHUNKS[0]!);
+  expect(await fileOf().isWhole()).toBe(false);
+  await file.abort();
   expect(readdirSync(dirname(file.path))).toEqual([]);
-  fileOf().abort();
-  written().abort();
-  expect(fileOf().isWhole()).toBe(true);
+  await fileOf().abort();
+  await (await written()).abort();
+  expect(await fileOf().isWhole()).toBe(true);
 });
 
-test("two executors that write the same file do not disturb each other", () => {
+test("two executors that write the same file do not disturb each other", async () => {
   const [one, other] = [fileOf(), fileOf()];
-  for (const chunk of CHUNKS) for (const file of [one, other]) file.append(chunk);
-  one.commit();
-  other.commit();
-  expect(read(fileOf())).toEqual(CHUNKS);
+  for (const chunk of CHUNKS) for (const file of [one, other]) await file.append(chunk);
+  await one.commit();
+  await other.commit();
+  expect(await read(fileOf())).toEqual(CHUNKS);
 });
 
-test("a file that cannot be written: E442 names it", () => {
+test("a file that cannot be written: E442 names it", async () => {
   writeFileSync(join(dataset, "_columns"), "in the way");
-  expect(() => fileOf().append(CHUNKS[0]!)).toThrow(`E442 the client cannot write ${fileOf().path}: `);
+  await expect(fileOf().append(CHUNKS[0]!)).rejects.toThrow(
+    `E442 the client cannot write ${fileOf().path}: `,
+  );
 });

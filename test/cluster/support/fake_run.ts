@@ -6,9 +6,9 @@ import { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import { findPython } from "../../../src/cluster/bridge/python.ts";
 import type {
   Bundle,
+  ClusterTask,
   GraphTask,
   GraphWork,
-  JobTask,
   TaskKey,
 } from "../../../src/cluster/protocol/protocol.ts";
 
@@ -36,28 +36,19 @@ export function fakeBundle(): Bundle {
   return { digest: digestOf(bytes), bytes, entry: "fake/main.mjs", node: null, hello };
 }
 
-export interface FakeRun {
-  readonly bridge: Bridge;
-  readonly job: string;
-}
-
-/** A bridge, connected, with the fake executor installed and a job of its own. */
-export async function openFakeRun(address: string, bundle: Bundle = fakeBundle()): Promise<FakeRun> {
-  const bridge = await Bridge.start({ python: (await findPython()).path });
+/** A bridge, connected, with the fake executor installed and a job. */
+export async function openFakeRun(address: string, bundle: Bundle = fakeBundle()): Promise<Bridge> {
+  const bridge = await Bridge.start({ python: await findPython() });
   try {
     await bridge.connect(address, { timeoutSeconds: 30 });
     await bridge.install(bundle);
-    return { bridge, job: await addJob(bridge) };
+    const bytes = Buffer.from(randomUUID());
+    await bridge.addJob(digestOf(bytes), bytes, null);
+    return bridge;
   } catch (error) {
     await bridge.close();
     throw error;
   }
-}
-
-export async function addJob(bridge: Bridge): Promise<string> {
-  const bytes = Buffer.from(randomUUID());
-  await bridge.addJob(digestOf(bytes), bytes, null);
-  return digestOf(bytes);
 }
 
 /** Names keys of one test: Dask must not know them from another one. */
@@ -80,12 +71,12 @@ export function runTask(
   task: FakeTask,
   { reads, deadlineSeconds }: { readonly reads?: readonly TaskKey[]; readonly deadlineSeconds?: number } = {},
 ): GraphTask {
-  return graphTask(key, { kind: "run", task: task as unknown as JobTask }, reads, deadlineSeconds);
+  return graphTask(key, { kind: "run", task: task as unknown as ClusterTask }, reads, deadlineSeconds);
 }
 
 /** Submits tasks and gathers the last one. */
-export async function resultOf({ bridge, job }: FakeRun, ...tasks: GraphTask[]): Promise<Uint8Array[]> {
+export async function resultOf(bridge: Bridge, ...tasks: GraphTask[]): Promise<Uint8Array[]> {
   const { key } = tasks.at(-1)!;
-  await bridge.submit(job, { tasks, results: [key] });
+  await bridge.submit({ tasks, results: [key] });
   return await bridge.gather(key);
 }

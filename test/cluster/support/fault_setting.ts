@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { Table } from "apache-arrow";
 import { expect } from "vitest";
 import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
+import type { Bridge } from "../../../src/cluster/bridge/bridge.ts";
 import { Cluster, openClusterPanel } from "../../../src/cluster/client/cluster.ts";
 import type { ClusterRun } from "../../../src/cluster/client/cluster_run.ts";
 import type { ClusterEvaluateOptions, ClusterOptions } from "../../../src/cluster/client/options.ts";
@@ -17,7 +18,7 @@ import { Engine } from "../../../src/engine.ts";
 import { sharedColumn } from "../../../src/evaluation/shared_columns.ts";
 import { isRunning, PATIENCE_SECONDS, until } from "../../support/until.ts";
 import { differenceOf } from "./difference.ts";
-import { type FakeRun, openFakeRun } from "./fake_run.ts";
+import { openFakeRun } from "./fake_run.ts";
 import { Gate, gated, gateVariables } from "./gate.ts";
 import { panelTable } from "./panel_table.ts";
 import { ProcessCluster, type ProcessClusterOptions } from "./processes/process_cluster.ts";
@@ -70,7 +71,7 @@ export class FaultSetting implements AsyncDisposable {
   readonly path: string;
   readonly program: Program;
   readonly #expected: Table;
-  #fakes: Promise<FakeRun> | null = null;
+  #fakes: Promise<Bridge> | null = null;
   #client: Promise<Cluster> | null = null;
 
   static async start(
@@ -118,7 +119,7 @@ export class FaultSetting implements AsyncDisposable {
   }
 
   /** A bridge with fake executors, which is opened when it is first asked for, and shared from then on. */
-  fakes(): Promise<FakeRun> {
+  fakes(): Promise<Bridge> {
     this.#fakes ??= openFakeRun(this.dask.address);
     return this.#fakes;
   }
@@ -224,7 +225,7 @@ export class FaultSetting implements AsyncDisposable {
   async close(): Promise<void> {
     this.gate.open();
     await (await this.#client?.catch(() => null))?.close();
-    await (await this.#fakes)?.bridge.close();
+    await (await this.#fakes)?.close();
     await this.dask.close();
     rmSync(this.folder, { recursive: true, force: true });
   }

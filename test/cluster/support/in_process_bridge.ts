@@ -4,8 +4,8 @@ import { type TaskAnswer, TaskRunner } from "../../../src/cluster/executor/task_
 import { unpackJob } from "../../../src/cluster/protocol/job_bytes.ts";
 import type {
   BroughtPanel,
+  ClusterTask,
   GraphTask,
-  JobTask,
   TaskGraph,
   TaskKey,
 } from "../../../src/cluster/protocol/protocol.ts";
@@ -18,11 +18,11 @@ export interface InProcessOptions {
   /** While a graph is under way to the scheduler, which knows no task yet. */
   readonly onSubmit?: (graph: TaskGraph) => void;
   /** Before each task. */
-  readonly onTask?: (task: JobTask) => void;
+  readonly onTask?: (task: ClusterTask) => void;
   /** Runs the tasks instead of this process. */
   readonly executor?: {
     load(job: string, bytes: Uint8Array): Promise<unknown>;
-    run(job: string, task: JobTask, panel: string | null): Promise<TaskAnswer>;
+    run(task: ClusterTask, panel: string | null): Promise<TaskAnswer>;
   };
 }
 
@@ -39,7 +39,6 @@ class InProcessBridge {
   readonly #tasks = new Map<string, GraphTask>();
   readonly #values = new Map<string, readonly Uint8Array[]>();
   #runner: TaskRunner | null = null;
-  #job = "";
   #panel: string | null = null;
   #done = 0;
   #turn: Promise<unknown> = Promise.resolve();
@@ -50,7 +49,6 @@ class InProcessBridge {
   }
 
   async addJob(digest: string, bytes: Uint8Array, panel: BroughtPanel | null) {
-    this.#job = digest;
     this.#runner = new TaskRunner(unpackJob(bytes, digest), this.#engine, 2 ** 28);
     await this.#options.executor?.load(digest, bytes);
     this.#panel = panel?.path ?? null;
@@ -63,7 +61,7 @@ class InProcessBridge {
     await this.#runner?.close();
   }
 
-  async submit(_: string, graph: TaskGraph) {
+  async submit(graph: TaskGraph) {
     this.#options.onSubmit?.(graph);
     for (const task of graph.tasks) this.#tasks.set(task.key.join(" "), task);
   }
@@ -97,11 +95,11 @@ class InProcessBridge {
     return value;
   }
 
-  async #run(task: JobTask): Promise<readonly Uint8Array[]> {
+  async #run(task: ClusterTask): Promise<readonly Uint8Array[]> {
     if (this.#done++ === this.#options.failAfter) throw new Error("the run is broken off");
     this.#options.onTask?.(task);
     const { executor } = this.#options;
-    const running = executor?.run(this.#job, task, this.#panel) ?? this.#runner!.run(task, this.#panel);
+    const running = executor?.run(task, this.#panel) ?? this.#runner!.run(task, this.#panel);
     const { report, buffers } = await running;
     return report.counts ? [...buffers, Buffer.from(JSON.stringify(report.counts))] : buffers;
   }

@@ -7,7 +7,7 @@ const PYTHON = join(import.meta.dirname, "../../../src/cluster/python");
 
 /** The lines that a script prints, which can import the modules of the cluster; its arguments begin at `sys.argv[1]`. */
 export async function printed(script: string, ...args: string[]): Promise<string[]> {
-  const { path } = await findPython();
+  const path = await findPython();
   const whole = `import sys\nsys.path.insert(0, ${JSON.stringify(PYTHON)})\n${script}`;
   const { stdout } = await promisify(execFile)(path, ["-B", "-c", whole, ...args]);
   return stdout.trimEnd().split("\n");

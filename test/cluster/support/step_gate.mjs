@@ -6,8 +6,8 @@ import fs from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 
 const folder = process.env.FACTORLOOM_TEST_GATE;
-const { renameSync, rmSync, readFileSync, writeFileSync } = fs;
-const { rename } = fs.promises;
+const { rmSync, readFileSync, writeFileSync } = fs;
+const { rename, rm } = fs.promises;
 const clock = new Int32Array(new SharedArrayBuffer(4));
 
 function closedStep() {
@@ -28,19 +28,16 @@ function step(name) {
   rmSync(mark, { force: true });
 }
 
-fs.renameSync = (from, to) => {
-  renameSync(from, to);
-  if (to.endsWith(".columns")) step("columns");
-};
 fs.promises.rename = async (from, to) => {
   const isCounts = /\/\.part-[^/]*\.json$/.test(to);
   if (/\/part-[^/]*\.parquet$/.test(to)) step("a part without its name");
   if (isCounts) step("a part without its counts");
   await rename(from, to);
+  if (to.endsWith(".columns")) step("columns");
   if (isCounts) step("a part beside its columns");
 };
-fs.rmSync = (path, options) => {
-  rmSync(path, options);
+fs.promises.rm = async (path, options) => {
+  await rm(path, options);
   if (String(path).endsWith(".columns")) step("a part beside some of its columns");
 };
 syncBuiltinESMExports();

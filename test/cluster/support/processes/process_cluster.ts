@@ -48,7 +48,7 @@ export class ProcessCluster implements AsyncDisposable {
   /** Resolves once all workers have joined. */
   static async start(options: ProcessClusterOptions): Promise<ProcessCluster> {
     const folder = await mkdtemp(join(tmpdir(), "factorloom-cluster-"));
-    const cluster = new ProcessCluster((await findPython()).path, folder, options);
+    const cluster = new ProcessCluster(await findPython(), folder, options);
     try {
       await cluster.#start();
     } catch (error) {
