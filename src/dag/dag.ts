@@ -57,6 +57,8 @@ export interface CallTask {
   readonly group: string | null;
   readonly settings: Settings;
   readonly minPeriods: number | null;
+  /** Of a recursive task: the fingerprints of the tasks that it computes, as their author wrote them. */
+  readonly fingerprints?: readonly string[];
 }
 
 /** A factor: its task and the condition under which it is computed. Only sessions read its priority. */
@@ -86,9 +88,22 @@ export class DagBuilder {
     if (!this.#isSharing) return this.tasks.push(task) - 1;
     const key = keyOf(likeness);
     const known = this.#ids.get(key);
-    if (known !== undefined) return known;
+    if (known !== undefined) {
+      this.#noteFingerprints(known, task);
+      return known;
+    }
     this.#ids.set(key, this.tasks.length);
     return this.tasks.push(task) - 1;
+  }
+
+  /** A task that stands for another one computes what that was written for as well. */
+  #noteFingerprints(id: number, other: Task): void {
+    const task = this.tasks[id]!;
+    if (task.kind !== "call" || other.kind !== "call" || other.fingerprints === undefined) return;
+    this.tasks[id] = {
+      ...task,
+      fingerprints: [...new Set(task.fingerprints).union(new Set(other.fingerprints))],
+    };
   }
 }
 

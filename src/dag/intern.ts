@@ -2,6 +2,7 @@ import type { Expression } from "../ast/nodes.ts";
 import type { BoundProgram } from "../ast/program.ts";
 import { InternalError } from "../errors.ts";
 import { type Dag, DagBuilder, type Task } from "./dag.ts";
+import { withFingerprints } from "./fingerprints.ts";
 
 /**
  * Builds the graph of a bound program and returns it with the task of its universe. Equal expressions become one task
@@ -20,7 +21,8 @@ export function internProgram(
   });
   if (program.universe) addExpression(program.universe, add, ids);
   const dag = { tasks: builder.tasks, outputs, params: program.params, conditions: program.conditions };
-  return { dag, universe: program.universe && ids.get(program.universe)! };
+  const universe = program.universe && ids.get(program.universe)!;
+  return { dag: withFingerprints(dag, universe), universe };
 }
 
 /** Adds an expression and everything below it, children first, with an explicit stack; `add` returns a task's id. */

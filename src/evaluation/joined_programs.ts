@@ -3,7 +3,8 @@ import type { ParamValue } from "../ast/param_value.ts";
 import { checkParam } from "../ast/params.ts";
 import type { ParamOptions } from "../call_params.ts";
 import { type EvaluableProgram, finalDag } from "../compile.ts";
-import { type Dag, DagBuilder, type Output, type Task } from "../dag/dag.ts";
+import { type Dag, DagBuilder, inputsOf, type Output, type Task } from "../dag/dag.ts";
+import { shortHash } from "../dag/fingerprints.ts";
 
 /** A program that is joined with others. */
 export interface JoinedPart {
@@ -36,7 +37,8 @@ export function joinPrograms(parts: readonly JoinedPart[], options: ParamOptions
     const paramName = (name: string) => (renamed.includes(name) ? `${name} of ${called}` : name);
     for (const [name, value] of program.params)
       if (!params.has(paramName(name))) params.set(paramName(name), value);
-    const dag = withParamNames(finalDag(program), paramName);
+    const dag =
+      renamed.length === 0 ? finalDag(program) : withParamNames(finalDag(program), paramName, called);
     outputs.push(...addOutputs(builder, dag, conditions.length, outputName));
     conditions.push(...dag.conditions);
   }
@@ -72,9 +74,17 @@ export function paramsApart(
   });
 }
 
-function withParamNames(dag: Dag, newName: (name: string) => string): Dag {
-  const tasks = dag.tasks.map((task): Task => {
-    return task.kind === "param" ? { ...task, name: newName(task.name) } : task;
+function withParamNames(dag: Dag, newName: (name: string) => string, called: string): Dag {
+  const readsRenamed: boolean[] = [];
+  const tasks = dag.tasks.map((task, id): Task => {
+    readsRenamed[id] =
+      task.kind === "param"
+        ? newName(task.name) !== task.name
+        : inputsOf(task).some((input) => readsRenamed[input]);
+    if (task.kind === "param") return { ...task, name: newName(task.name) };
+    if (task.kind !== "call" || task.fingerprints === undefined || !readsRenamed[id]) return task;
+    // Two programs may give one name to params of different values.
+    return { ...task, fingerprints: task.fingerprints.map((one) => shortHash(`${one} of ${called}`)) };
   });
   const conditions = dag.conditions.map(({ steps }): Condition => {
     return {

@@ -7,10 +7,10 @@ const ALWAYS = Number.NEGATIVE_INFINITY;
 /** No value is exact. */
 const NEVER = Number.POSITIVE_INFINITY;
 
-/** The recursive operators, by task number, whose carried values before a row are known exactly. */
+/** The recursive tasks, by fingerprint, whose carried values before a row are known exactly. */
 export interface ExactPoint {
   readonly row: number;
-  readonly exact: ReadonlySet<number>;
+  readonly exact: ReadonlySet<string>;
 }
 
 /** How much history a plan needs to be rebuilt. */
@@ -28,25 +28,28 @@ export interface HistoryNeed {
  * A window is exact once it covers exact rows only; a recursive operator from the first point at which its inputs are
  * exact. If the rows begin with the first row of the session, all values are exact.
  *
- * @param numbers the task numbers of the plan's tasks
  * @param points ascending
  */
 export function exactRows(
   { plan, registry }: Pick<RecurrentPlan, "plan" | "registry">,
-  numbers: readonly number[],
   first: number,
   points: readonly ExactPoint[],
 ): number[] {
   const inputRow = first === 0 ? ALWAYS : first;
   const rows: number[] = [];
-  plan.tasks.forEach((task, id) => {
+  for (const task of plan.tasks) {
     const operator = registry.kernel(task.operator);
     const below = maxOfInputs(rows, task, inputRow);
     if (operator.axis !== "recursive") rows.push(below + lookbackOf(operator, task));
     else if (below === ALWAYS) rows.push(ALWAYS);
-    else rows.push(points.find(({ row, exact }) => row >= below && exact.has(numbers[id]!))?.row ?? NEVER);
-  });
+    else rows.push(points.find(({ row, exact }) => row >= below && isExact(task, exact))?.row ?? NEVER);
+  }
   return rows;
+}
+
+/** Whether the carried values of a task are among the exact ones. */
+function isExact({ fingerprints }: PlanTask, exact: ReadonlySet<string>): boolean {
+  return fingerprints.some((one) => exact.has(one));
 }
 
 /** The first exact row of an output of the plan; columns of input are always exact. */

@@ -12,15 +12,6 @@ export interface LatencyModel {
   note(selection: NodeSelection | null, firstRow: number, runMs: number): void;
   /** Learns nothing from what has run since. */
   ignore(): void;
-  /** What has been learned, for a checkpoint. */
-  save(): LearnedCosts;
-  /** Takes over what another model of the same nodes has learned. */
-  restore(costs: LearnedCosts): void;
-}
-
-export interface LearnedCosts {
-  /** Averages of the nodes, then of the overhead in ms. */
-  readonly averages: readonly SavedAverage[];
 }
 
 /**
@@ -79,16 +70,6 @@ export class MeasuredLatency implements LatencyModel {
     this.#seenNs.set(this.#totalNs);
   }
 
-  save(): LearnedCosts {
-    return { averages: [...this.#rowNs, this.#overheadMs].map((average) => average.save()) };
-  }
-
-  restore({ averages }: LearnedCosts): void {
-    const own = [...this.#rowNs, this.#overheadMs];
-    if (averages.length !== own.length) return;
-    for (const [index, average] of own.entries()) average.restore(averages[index]!);
-  }
-
   #makespanMs(selection: NodeSelection | null, firstRow: number): number {
     let work = 0;
     for (let id = 0; id < this.#rowNs.length; id++)
@@ -103,12 +84,6 @@ const NEWEST_SHARE = 0.2;
 const COLD_COUNT = 8;
 /** How far an average moves back to its minimum in a run that leaves the node out. */
 const FORGOTTEN_SHARE = 0.02;
-
-interface SavedAverage {
-  readonly value: number;
-  readonly least: number;
-  readonly count: number;
-}
 
 /**
  * An exponentially weighted average of measurements that starts as an estimate. Cold runs only take longer: the first
@@ -138,16 +113,6 @@ class Average {
 
   forget(): void {
     if (this.#least < this.#value) this.#value += FORGOTTEN_SHARE * (this.#least - this.#value);
-  }
-
-  save(): SavedAverage {
-    return { value: this.#value, least: this.#least, count: this.#count };
-  }
-
-  restore({ value, least, count }: SavedAverage): void {
-    this.#value = value;
-    this.#least = least;
-    this.#count = count;
   }
 }
 

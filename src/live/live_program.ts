@@ -6,7 +6,6 @@ import {
   type RecurrenceValues,
   type RecurrentPlan,
   readRecurrences,
-  type TaskNumbers,
   writeRecurrences,
 } from "../kernel/run/recurrences.ts";
 import type { Registry } from "../operator/registry.ts";
@@ -38,17 +37,9 @@ export interface SessionParts {
   /** Null for a session without restarts. */
   readonly stretchOf: StretchOf | null;
   readonly options: OpenOptions;
-  /** Of the tasks of all programs. */
-  readonly numbers: TaskNumbers;
   readonly clock: LiveClock;
   /** Replaces the measured model in tests. */
   readonly latency?: LatencyModel | undefined;
-}
-
-/** For each task of a plan its number and its first exact row. */
-export interface SavedHistory {
-  readonly numbers: readonly number[];
-  readonly exactRows: readonly number[];
 }
 
 /** A program of a session: its open plan, its tables and its runner. */
@@ -60,8 +51,6 @@ export class LiveProgram {
   #parts: SessionParts;
   #program: Program;
   #params: LiveParams;
-  /** The session's numbers of the plan's tasks. */
-  #taskNumbers: readonly number[] | null = null;
   /** For each task its first exact row in the session: see `exactRows`. */
   #exactRows: readonly number[];
 
@@ -138,18 +127,16 @@ export class LiveProgram {
 
   /** Carried values of recursive operators before the next row, or the one `rowsBack` before it. */
   recurrences(rowsBack = 0): RecurrenceValues {
-    const { open, taskNumbers } = this.#recurrent();
-    return readRecurrences(open, taskNumbers, this.plan.generationsBefore(rowsBack));
+    return readRecurrences(this.#recurrent, this.plan.generationsBefore(rowsBack));
   }
 
   /** Sets carried values of those recursive operators that another program has as well. */
   takeRecurrences(values: RecurrenceValues): void {
-    const { open, taskNumbers } = this.#recurrent();
-    writeRecurrences(open, taskNumbers, this.plan.generationsBefore(0), values);
+    writeRecurrences(this.#recurrent, this.plan.generationsBefore(0), values);
   }
 
   get historyNeed(): HistoryNeed {
-    return historyNeedOf(this.plan.evaluation.recurrentPlan(this.#registry));
+    return historyNeedOf(this.#recurrent);
   }
 
   /** Carried values before a row of the session: its next one, or the one `rowsBack` before it. */
@@ -159,15 +146,15 @@ export class LiveProgram {
 
   /** The same for values that were read before. */
   pointOf(row: number, values: RecurrenceValues): RecurrencePoint {
-    const { taskNumbers } = this.#recurrent();
-    const exact = new Set(taskNumbers.filter((_, task) => this.#exactRows[task]! <= row));
+    const { tasks } = this.plan.evaluation.plan;
+    const known = tasks.filter((_, task) => this.#exactRows[task]! <= row);
+    const exact = new Set(known.flatMap(({ fingerprints }) => fingerprints));
     return { row, values, exact: exact.intersection(new Set(values.keys())) };
   }
 
   /** Says that the program was run from row `first` on and took over carried values at these points. */
   setHistory(first: number, points: readonly ExactPoint[]): void {
-    const { open, taskNumbers } = this.#recurrent();
-    this.#exactRows = exactRows(open, taskNumbers, first, points);
+    this.#exactRows = exactRows(this.#recurrent, first, points);
   }
 
   /** Factors whose values in this row are not those of the whole history. */
@@ -178,31 +165,8 @@ export class LiveProgram {
     );
   }
 
-  saveHistory(): SavedHistory {
-    return { numbers: this.#recurrent().taskNumbers, exactRows: this.#exactRows };
-  }
-
-  /** Restores the history of a checkpoint of the same plan; returns the points with the numbers of this session. */
-  restoreHistory(
-    { numbers: saved, exactRows: rows }: SavedHistory,
-    points: readonly RecurrencePoint[],
-  ): RecurrencePoint[] {
-    const { taskNumbers } = this.#recurrent();
-    const own = new Map(saved.map((number, task) => [number, taskNumbers[task]!]));
-    this.#exactRows = rows;
-    return points.map(({ row, values, exact }) => ({
-      row,
-      values: new Map(
-        [...values].flatMap(([task, value]) => (own.has(task) ? [[own.get(task)!, value]] : [])),
-      ),
-      exact: new Set([...exact].flatMap((task) => own.get(task) ?? [])),
-    }));
-  }
-
-  #recurrent(): { open: RecurrentPlan; taskNumbers: readonly number[] } {
-    const open = this.plan.evaluation.recurrentPlan(this.#registry);
-    this.#taskNumbers ??= this.#parts.numbers.of(open);
-    return { open, taskNumbers: this.#taskNumbers };
+  get #recurrent(): RecurrentPlan {
+    return this.plan.evaluation.recurrentPlan(this.#registry);
   }
 
   /** Runs the staged row; by default all wanted factors, without a budget. @throws as `RowRunner.run`. */

@@ -102,6 +102,11 @@ export interface CommonDefinition<P extends ParameterList> {
   readonly unit: Unit;
   /** `unit` if every value of the result lies within 0..1, `signed_unit` if within -1..1. */
   readonly range?: "unit" | "signed_unit";
+  /**
+   * Of a built-in operator: raised when its results or the state that it carries change, so that state which was saved
+   * before is not used any more. Default 1. Operators of users have the digest of their code instead.
+   */
+  readonly revision?: number;
   /** Algebraic laws of the operator; formulas are simplified by them. */
   readonly laws?: readonly Law[];
   /** Estimated cost per cell in ns of the reference, given the window. */

@@ -48,6 +48,10 @@ export class Registry {
     for (const alias of aliases) claim(known, alias.toLowerCase(), operator);
   }
 
+  has(operator: Operator): boolean {
+    return this.#byName.get(operator.name) === operator;
+  }
+
   /** The operator that a dialect calls `name` (letter case does not matter); aliases go before printed names. */
   find(name: string, dialect: DialectName): Operator | undefined {
     const key = name.toLowerCase();

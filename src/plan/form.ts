@@ -64,7 +64,7 @@ export function draftPlan(dag: Dag, shape: DraftShape): PlanDraft {
 
   const taskIds = new Map([...clusterOf.keys()].map((id, index) => [id, index] as const));
   const tasks = [...clusterOf.keys()].map((id): PlanTask => {
-    const { operator, settings, minPeriods, group, inputs } = dag.tasks[id] as CallTask;
+    const { operator, settings, minPeriods, group, inputs, fingerprints = [] } = dag.tasks[id] as CallTask;
     return {
       operator: operator.name,
       settings,
@@ -72,6 +72,7 @@ export function draftPlan(dag: Dag, shape: DraftShape): PlanDraft {
       operands: inputs.map((input) => operandOf(dag, input, taskIds, table)),
       group: group === null ? null : table.groupColumn(group),
       column: table.knownColumn(id),
+      fingerprints,
     };
   });
   const outputs = dag.outputs.map(({ name, task }) => ({ name, column: table.columnOf(task) }));

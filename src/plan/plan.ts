@@ -20,6 +20,8 @@ export interface PlanTask {
   readonly group: number | null;
   /** The column that keeps its values, if an output, another node or a window reads them. */
   readonly column: number | null;
+  /** `CallTask.fingerprints` of a recursive task, by which its state is saved. */
+  readonly fingerprints: readonly string[];
 }
 
 /** The source of a column. Params and numbers fill it with one value per row. */

@@ -43,6 +43,7 @@ export function smallPlan(drawn: SmallNodes, blockRows: number, laneCount: numbe
       minPeriods: null,
       operands: reads.map(operandOf),
       group: null,
+      fingerprints: [],
       column: fields.length + task,
     }),
   );

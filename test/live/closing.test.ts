@@ -151,8 +151,8 @@ describe("closing while an update", () => {
     const session = await engine.openSession(program, { warmup: panel });
     const { finish } = WarmUp.prototype;
     const { promise: takingOver, resolve: takesOver } = Promise.withResolvers<Promise<void>>();
-    WarmUp.prototype.finish = function () {
-      finish.call(this);
+    WarmUp.prototype.finish = async function () {
+      await finish.call(this);
       takesOver(closedAt(session, updating));
     };
     let updating: Promise<unknown> = Promise.resolve();

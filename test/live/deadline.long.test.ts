@@ -58,8 +58,6 @@ const latency: LatencyModel = {
   criticalPathMs: () => 0,
   note: () => {},
   ignore: () => {},
-  save: () => ({ averages: [] }),
-  restore: () => {},
 };
 
 /** Time stands still; the test decides whether a promise settles in time. */

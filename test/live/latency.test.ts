@@ -79,17 +79,6 @@ describe("a prediction", () => {
     trial.run([2, 50, 2, 2], 0, undefined, [1, 0, 1, 1]);
     expect([predict(0), predict(1)]).toEqual(before);
   });
-
-  test("continues from another model of the same nodes", () => {
-    const trial = new Trial();
-    for (const ms of [9, 7, 8]) trial.run([ms, ms, ms, ms], 5 * ms);
-    const other = new Trial();
-    other.latency.restore(structuredClone(trial.latency.save()));
-    for (const ms of [6, 6]) {
-      expect(other.latency.predictMs(null, FIRST_ROW)).toBe(trial.latency.predictMs(null, FIRST_ROW));
-      for (const one of [trial, other]) one.run([ms, ms, ms, ms], 5 * ms);
-    }
-  });
 });
 
 /** After this many runs an average follows what is measured slowly. */

@@ -1,6 +1,7 @@
 import type { BoundProgram } from "../../ast/program.ts";
 import type { Registry } from "../../operator/registry.ts";
 import type { Dag } from "../dag.ts";
+import { withFingerprints } from "../fingerprints.ts";
 import { internProgram } from "../intern.ts";
 import { hideAbsent } from "../row_members.ts";
 import { canonicalOrder } from "./canonical_order.ts";
@@ -54,8 +55,9 @@ export function runPasses(
   const hidden = hideAbsent(written, { isSharing, universe });
   if (hidden !== written) stages.push({ name: HIDE_ABSENT, dag: hidden });
   for (const { name, run } of PASSES) {
-    if (!disabled.has(name))
-      stages.push({ name, dag: run((stages.at(-1) as CompileStage).dag, isSharing, registry) });
+    if (disabled.has(name)) continue;
+    const dag = run((stages.at(-1) as CompileStage).dag, isSharing, registry);
+    stages.push({ name, dag: withFingerprints(dag, null) });
   }
   return stages;
 }

@@ -157,14 +157,17 @@ export class RetainedRows {
     return this.#slots[row % this.#capacity]!;
   }
 
-  save(): SavedRows {
+  /** @param points further carried values, which are not kept here */
+  save(points: readonly RecurrencePoint[]): SavedRows {
     const rows: RetainedRow[] = [];
     for (let row = this.oldest; row < this.#count; row++) {
       const { row: kept, params } = this.get(row);
       rows.push({ row: kept, params });
     }
     const wanted = { rows: this.#capacity, parts: this.#parts };
-    return { count: this.#count, wanted, rows, points: this.pointsFrom(this.oldest) };
+    const rowsOfPoints = new Set(points.map(({ row }) => row));
+    const others = this.pointsFrom(this.oldest).filter(({ row }) => !rowsOfPoints.has(row));
+    return { count: this.#count, wanted, rows, points: [...others, ...points] };
   }
 
   /** The next row has this number, and no earlier one is kept. */

@@ -2,7 +2,6 @@ import { PROGRAM, type Program } from "../../compile.ts";
 import { seriesOf } from "../../data/panel/panel_source.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { stretchesOf } from "../../evaluation/restarts.ts";
-import { TaskNumbers } from "../../kernel/run/recurrences.ts";
 import type { Panel } from "../../panel.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { type LiveClock, SYSTEM_CLOCK } from "../deadline.ts";
@@ -67,7 +66,6 @@ export async function openSession(
     series,
     stretchOf: await stretchesOf(options.restarts, time.type),
     options,
-    numbers: new TaskNumbers(),
     clock,
     latency,
   };
@@ -76,7 +74,6 @@ export async function openSession(
   try {
     signal?.throwIfAborted();
     if (unpacked) {
-      await session.warmUpCode(unpacked.progress);
       await session.resume(() => unpacked);
       // Again, for symbols that may be added later: `resume` has restored the groups of the checkpoint.
       groups.set(options.groups ?? {});

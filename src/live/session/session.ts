@@ -15,13 +15,10 @@ import type { LiveRow } from "../row.ts";
 import { PushRunner, type RanRow } from "./push_runner.ts";
 import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
-import { type RowEvents, type SavedProgress, SessionRows } from "./session_rows.ts";
+import { type RowEvents, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
 import { explainNewest } from "./why_newest.ts";
 import { preTouchYoungGeneration } from "./young_generation.ts";
-
-/** Rows that are run before a checkpoint is restored. */
-const WARM_UP_ROWS = 3;
 
 /** Tables that are built before the first push: V8 compiles functions after some hundred calls. */
 const WARM_UP_TABLES_MAX = 256;
@@ -140,14 +137,10 @@ export class LiveSession {
         symbols: lanes.symbols,
         time,
         series,
-        lastTime: this.#rows.lastTime,
         params: this.#current.params.opening,
         groups: groups.save(),
       };
-      await this.#current.runner.finish();
-      const { openPlan } = this.#current.plan.evaluation;
-      await openPlan.idle();
-      return packSession(saved, this.#rows.save(), openPlan.checkpointPieces());
+      return packSession(saved, await this.#rows.save());
     });
   }
 
@@ -165,7 +158,7 @@ export class LiveSession {
   async resume(unpack: () => UnpackedSession): Promise<void> {
     await this.#queue.run(undefined, async () => {
       this.#expectOpen();
-      const { session, progress, plan } = unpack();
+      const { session, progress } = unpack();
       const { lanes, groups, series, time } = this.#parts;
       if (!areEqual(session.time.type, time.type))
         throw checkpointOfOtherSession(`its times are each ${describeTimeType(session.time.type)}`);
@@ -173,14 +166,10 @@ export class LiveSession {
         throw checkpointOfOtherSession("other fields are the same for all symbols");
       if (session.laneCount !== lanes.laneCount)
         throw checkpointOfOtherSession(`it has ${session.laneCount} lanes, this one ${lanes.laneCount}`);
-      const { openPlan } = this.#current.plan.evaluation;
-      await openPlan.idle();
-      openPlan.restore(plan);
-      this.#current.runner.forget();
       lanes.restore(session.byLane, session.symbols);
       groups.restore(session.groups);
-      this.#current.tables.updateSymbols();
-      this.#rows.restore(session.lastTime, progress);
+      const newest = await this.#rows.restore(progress);
+      if (newest) this.#warmUpTables(newest);
     });
   }
 
@@ -261,26 +250,6 @@ export class LiveSession {
       this.#rows.release(begun.slot);
     }
     if (last) this.#warmUpTables(last);
-  }
-
-  /**
-   * Runs some rows of a checkpoint before it is restored. Otherwise the first row after it would take ten times as long:
-   * its code would not be compiled and its memory not mapped.
-   *
-   * @internal
-   */
-  async warmUpCode({ kept }: SavedProgress): Promise<void> {
-    const program = this.#current;
-    try {
-      let last: RanRow | null = null;
-      for (const { row, params } of kept.rows.slice(-WARM_UP_ROWS)) {
-        const call = program.params.ofRow(params);
-        last = { row, slot: 0, run: await program.runAlone(row, call) };
-      }
-      if (last) this.#warmUpTables(last);
-    } catch {
-      // The next push reports such a failure.
-    }
   }
 
   /** Builds and drops tables until V8 has compiled the code: the first one takes five to twenty times as long. */

@@ -12,7 +12,7 @@ import type { GivenParams } from "../live_params.ts";
 import { CHECKPOINT } from "../options.ts";
 import type { SavedProgress } from "./session_rows.ts";
 
-/** A session without the state of its plan. */
+/** A session without its progress. */
 export interface SavedSession {
   readonly laneCount: number;
   /** By lane, and in the order of `session.symbols`. */
@@ -20,8 +20,6 @@ export interface SavedSession {
   readonly symbols: readonly string[];
   readonly time: Pick<TimeColumn, "name" | "type">;
   readonly series: SeriesFields;
-  /** Time of the newest row; null before the first. */
-  readonly lastTime: bigint | null;
   readonly params: GivenParams;
   readonly groups: SavedGroups;
 }
@@ -29,24 +27,19 @@ export interface SavedSession {
 /**
  * A checkpoint of a session:
  *
- *     bytes  0-3   "FLSC"                       bytes 16-    description as JSON (`SavedSession`),
+ *     bytes  0-3   "FLSC"                       bytes 12-    description as JSON (`SavedSession`),
  *     bytes  4-7   format version                            `SavedProgress` by `v8.serialize`,
- *     bytes  8-11  length of the description                 checkpoint of the plan,
- *     bytes 12-15  length of `SavedProgress`                 32 bytes: SHA-256 digest of all bytes before
+ *     bytes  8-11  length of the description                 32 bytes: SHA-256 digest of all bytes before
  *
  * Numbers are little-endian. A kept row takes 8 bytes a value and some 100 more; params and lanes that rows share are
  * written once.
  */
 const MAGIC = 0x43534c46;
-const VERSION = 4;
-const HEADER_BYTES = 16;
+const VERSION = 5;
+const HEADER_BYTES = 12;
 const DIGEST_BYTES = 32;
 
-export function packSession(
-  session: SavedSession,
-  progress: SavedProgress,
-  plan: readonly Uint8Array[],
-): Uint8Array<ArrayBuffer> {
+export function packSession(session: SavedSession, progress: SavedProgress): Uint8Array<ArrayBuffer> {
   const description = Buffer.from(described(session));
   const rows = serialize(progress);
   const bytes = new Uint8Array(HEADER_BYTES);
@@ -54,15 +47,13 @@ export function packSession(
   header.setUint32(0, MAGIC, true);
   header.setUint32(4, VERSION, true);
   header.setUint32(8, description.length, true);
-  header.setUint32(12, rows.length, true);
-  const pieces = [bytes, description, rows, ...plan];
+  const pieces = [bytes, description, rows];
   return joinPieces([...pieces, digestOf(...pieces)]);
 }
 
 export interface UnpackedSession {
   readonly session: SavedSession;
   readonly progress: SavedProgress;
-  readonly plan: Uint8Array;
 }
 
 /** @throws DataError E351 if the checkpoint is damaged, E352 if another version wrote it; UsageError E528 for none. */
@@ -77,12 +68,10 @@ export function unpackSession(bytes: Uint8Array): UnpackedSession {
   if (header.getUint32(4, true) !== VERSION)
     throw checkpointOfOtherSession("it was written by another version");
   const rowsStart = HEADER_BYTES + header.getUint32(8, true);
-  const planStart = rowsStart + header.getUint32(12, true);
   const text = Buffer.from(bytes.subarray(HEADER_BYTES, rowsStart)).toString();
   return {
     session: parsed(text),
-    progress: deserialize(bytes.subarray(rowsStart, planStart)) as SavedProgress,
-    plan: bytes.subarray(planStart, end),
+    progress: deserialize(bytes.subarray(rowsStart, end)) as SavedProgress,
   };
 }
 
@@ -118,8 +107,7 @@ function described(session: SavedSession): string {
       ? { name, number: Object.is(value, -0) ? "-0" : String(value) }
       : { name, value };
   });
-  const lastTime = session.lastTime === null ? null : String(session.lastTime);
-  return JSON.stringify({ ...session, params, lastTime });
+  return JSON.stringify({ ...session, params });
 }
 
 function parsed(text: string): SavedSession {
@@ -127,8 +115,7 @@ function parsed(text: string): SavedSession {
   const params = (description.params as SavedParam[]).map((param) => {
     return [param.name, "number" in param ? Number(param.number) : param.value] as const;
   });
-  const lastTime = description.lastTime === null ? null : BigInt(description.lastTime);
-  return { ...description, params: Object.fromEntries(params), lastTime };
+  return { ...description, params: Object.fromEntries(params) };
 }
 
 type SavedParam =

@@ -12,20 +12,20 @@ import {
   timeNotNewest,
 } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
-import { RetainedRows, type SavedRows } from "../input/retained_rows.ts";
-import type { LearnedCosts } from "../latency.ts";
+import { type RecurrencePoint, RetainedRows, type SavedRows } from "../input/retained_rows.ts";
 import type { LiveCall } from "../live_params.ts";
 import { ROW_SLOTS } from "../live_plan.ts";
-import type { LiveProgram, SavedHistory, SessionParts } from "../live_program.ts";
+import type { LiveProgram, SessionParts } from "../live_program.ts";
 import { retentionFor } from "../options.ts";
 import type { RowRun, RunRowOptions } from "../row_runner.ts";
-import type { UpdateReport, WarmUp } from "./update.ts";
+import type { RanRow } from "./push_runner.ts";
+import { type UpdateReport, WarmUp } from "./update.ts";
 
-/** The progress of a session without the state of its plan. */
+/** The progress of a session: what its windows and recurrences are made from. */
 export interface SavedProgress {
   readonly kept: SavedRows;
-  readonly history: SavedHistory;
-  readonly costs: LearnedCosts;
+  /** Time of the newest row; null before the first. */
+  readonly lastTime: bigint | null;
   /** Time of the row at which history was last judged: see `StretchOf`; null before the first. */
   readonly judgedTime: bigint | null;
 }
@@ -266,22 +266,32 @@ export class SessionRows {
   /** Runs rows that came meanwhile through another program and gates to it. */
   async switchTo(warmUp: WarmUp): Promise<UpdateReport> {
     const [before, next] = [this.#current, warmUp.program];
-    await before.plan.evaluation.openPlan.idle();
-    await this.#endRest();
-    const { retained, firstOpenRow } = this;
-    retained.addPoint(before.pointBefore(firstOpenRow, retained.count - firstOpenRow));
-    await warmUp.run(() => retained.count);
-    await next.runner.endRest(0);
-    next.takeRecurrences(before.recurrences());
-    warmUp.finish();
-    next.tables.updateSymbols();
+    for (const point of await this.#pointsNow()) this.retained.addPoint(point);
+    await this.#replay(warmUp);
     this.#current = next;
-    if (this.#newest && !warmUp.lastRow) this.#noNewest = "the program has changed, and no rows are kept";
-    this.#newest = this.#newest && warmUp.lastRow;
+    await before.plan.close();
+    return { rowCount: warmUp.rowCount, shortOfHistory: next.inexactFactorsAt(this.firstOpenRow) };
+  }
+
+  /** Carried values before the first row that may still be run, and before the next one. No row is under way. */
+  async #pointsNow(): Promise<RecurrencePoint[]> {
+    await this.#openPlan.idle();
+    await this.#endRest();
+    const { count } = this.retained;
+    const rows = new Set([this.firstOpenRow, count]);
+    return [...rows].map((row) => this.#current.pointBefore(row, count - row));
+  }
+
+  /** Runs the kept rows through a program, which is then ready for the next row. */
+  async #replay(warmUp: WarmUp): Promise<void> {
+    await warmUp.run(() => this.retained.count);
+    await warmUp.finish();
+    warmUp.program.tables.updateSymbols();
+    const { lastRow } = warmUp;
+    if (lastRow === null) this.#noNewest = "no rows are kept";
+    this.#newest = lastRow;
     // The last row is in the first slot, which is used again last.
     this.#freeSlots = [...SLOTS.slice(1), SLOTS[0]!];
-    await before.plan.close();
-    return { rowCount: warmUp.rowCount, shortOfHistory: next.inexactFactorsAt(firstOpenRow) };
   }
 
   /** Cancels running work and frees the memory. May be called twice. */
@@ -297,25 +307,34 @@ export class SessionRows {
     return isOpen ? count - 1 : count;
   }
 
-  save(): SavedProgress {
-    return {
-      kept: this.retained.save(),
-      history: this.#current.saveHistory(),
-      costs: this.#current.plan.latency.save(),
-      judgedTime: this.#judgedTime,
-    };
+  async save(): Promise<SavedProgress> {
+    await this.#current.runner.finish();
+    const kept = this.retained.save(await this.#pointsNow());
+    return { kept, lastTime: this.#lastTime, judgedTime: this.#judgedTime };
   }
 
-  /** Continues from a checkpoint. */
-  restore(lastTime: bigint | null, { kept, history, costs, judgedTime }: SavedProgress): void {
+  /**
+   * Continues from a checkpoint: windows are made by running the kept rows again. No row is under way.
+   *
+   * @returns the newest row; null if none is kept
+   */
+  async restore({ kept, lastTime, judgedTime }: SavedProgress): Promise<RanRow | null> {
+    const { plan, runner } = this.#current;
+    await this.#openPlan.idle();
     if (this.#parts.options.retainRows === undefined) this.retained.grow(kept.wanted);
-    const points = this.#current.restoreHistory(history, kept.points);
-    this.retained.restore({ ...kept, points });
-    this.#current.plan.latency.restore(costs);
+    this.retained.restore(kept);
     this.#lastTime = lastTime;
     this.#judgedTime = judgedTime;
-    this.#newest = null;
-    this.#noNewest = "the session has gone on from a checkpoint";
+    try {
+      await plan.evaluation.restart();
+      runner.forget();
+      const warmUp = new WarmUp(this.#current, this.retained);
+      await this.#replay(warmUp);
+      return warmUp.lastRow;
+    } catch (error) {
+      this.#failure = error;
+      throw error;
+    }
   }
 
   /** @throws DataError E371 unless each of the rows of a push is later than the one before it. */

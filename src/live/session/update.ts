@@ -6,6 +6,7 @@ import type { RetainedRows } from "../input/retained_rows.ts";
 import type { GivenParams, LiveCall } from "../live_params.ts";
 import type { LiveProgram } from "../live_program.ts";
 import { type OpenOptions, PRIORITIES } from "../options.ts";
+import type { RanRow } from "./push_runner.ts";
 
 /** Options of a switch to another program. */
 export interface UpdateOptions {
@@ -51,7 +52,7 @@ export class WarmUp {
   readonly #first: number;
   readonly #renewals: number;
   #next: number;
-  #lastCall: LiveCall | null = null;
+  #lastRow: (RanRow & { readonly call: LiveCall }) | null = null;
   /** Carried values of the program where parts begin. */
   readonly #recurrences = new Map<number, RecurrenceValues>();
 
@@ -68,9 +69,9 @@ export class WarmUp {
     return this.#next < this.#rows.oldest || this.#renewals !== this.#rows.renewals;
   }
 
-  /** The call and the slot of the last row; null before the first. */
-  get lastRow(): { readonly call: LiveCall; readonly slot: number } | null {
-    return this.#lastCall && { call: this.#lastCall, slot: 0 };
+  /** The last row, how it was run, and its call; null before the first. */
+  get lastRow(): (RanRow & { readonly call: LiveCall }) | null {
+    return this.#lastRow;
   }
 
   get rowCount(): number {
@@ -85,15 +86,17 @@ export class WarmUp {
       if (this.hasLostRows) return;
       const { row, params } = this.#rows.get(this.#next);
       const call = program.params.ofRow(params);
-      await program.runAlone(row, call);
-      this.#lastCall = call;
+      this.#lastRow = { row, call, slot: 0, run: await program.runAlone(row, call) };
       this.#next++;
     }
   }
 
   /** Call after the last row: determines which values are exact, and keeps carried values for later updates. */
-  finish(): void {
+  async finish(): Promise<void> {
     const { program } = this;
+    await program.runner.endRest(0);
+    const point = this.#rows.pointBefore(this.#next);
+    if (point) program.takeRecurrences(point.values);
     program.setHistory(this.#first, this.#rows.pointsFrom(this.#first));
     for (const [row, values] of this.#recurrences) this.#rows.addPoint(program.pointOf(row, values));
   }
