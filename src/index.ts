@@ -80,7 +80,6 @@ export type { GivenParams } from "./live/live_params.ts";
 export type { CatchUpPolicy, LatePolicy, OpenOptions, PushOptions } from "./live/options.ts";
 export type { FactorTag, LateRow, LiveRow, RowTiming } from "./live/row.ts";
 export type { LiveSession } from "./live/session/session.ts";
-export { readCheckpoint, writeCheckpoint } from "./live/session/session_checkpoint.ts";
 export type { UpdateOptions, UpdateReport } from "./live/session/update.ts";
 export {
   type CommonDefinition,

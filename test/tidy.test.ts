@@ -28,6 +28,7 @@ const ROOMS = [
   "src/plan",
   "src/kernel",
   "src/schedule",
+  "src/checkpoint",
   "src/execution",
   "src/data",
   "src/compile.ts",

@@ -14,9 +14,7 @@ import {
   type LiveRow,
   type OpenOptions,
   type Panel,
-  readCheckpoint,
   readPanel,
-  writeCheckpoint,
 } from "factorloom";
 
 /** `entry` is what the service trades on; the others are for people who look at it, and may come late. */
@@ -71,7 +69,7 @@ async function main(): Promise<void> {
   const tally: Record<FactorTag, number> = { on_time: 0, late: 0, skipped: 0, unwanted: 0 };
   const save = async () => {
     if (flags.state === undefined) return;
-    await writeCheckpoint(flags.state, await session.checkpoint());
+    await session.checkpoint(flags.state);
     console.log(`checkpoint after ${dateText(session.lastTime!)}`);
   };
 
@@ -98,12 +96,12 @@ async function main(): Promise<void> {
 
 /** Where the session begins: at the checkpoint if there is one, else behind a warm-up. */
 async function beginning(panel: Panel): Promise<OpenOptions> {
-  if (flags.state === undefined || !existsSync(flags.state)) {
+  if (flags.state === undefined || !existsSync(`${flags.state}/state`)) {
     console.log(`warm-up with ${WARMUP_ROWS} bars`);
     return { warmup: firstRows(panel, WARMUP_ROWS), spareSymbols: 0 };
   }
   console.log(`resumed from ${flags.state}`);
-  return { checkpoint: await readCheckpoint(flags.state) };
+  return { checkpoint: flags.state };
 }
 
 function firstRows(panel: Panel, rowCount: number): Panel {

@@ -1,4 +1,4 @@
-import { DataError } from "../errors.ts";
+import { checkpointDamaged, checkpointForeign } from "../checkpoint/errors.ts";
 import { digestOf } from "../files/large_bytes.ts";
 import { writeConstants } from "../kernel/emit/library.ts";
 import type { PlanArena } from "../kernel/memory/plan_arena.ts";
@@ -174,23 +174,4 @@ function exactNumbers(_key: string, value: unknown): unknown {
 
 function areEqual(a: Uint8Array, b: Uint8Array): boolean {
   return Buffer.compare(a, b) === 0;
-}
-
-/** The bytes of a checkpoint have changed since they were written. */
-export function checkpointDamaged(reason: string, options?: ErrorOptions): DataError {
-  return new DataError(
-    "E351",
-    `the checkpoint is damaged: ${reason}`,
-    "take an older one, or start again from history",
-    options,
-  );
-}
-
-/** A valid checkpoint of another plan or session. */
-export function checkpointForeign(reason: string, owner: "plan" | "session" = "plan"): DataError {
-  return new DataError(
-    "E352",
-    `the checkpoint belongs to another ${owner}: ${reason}`,
-    "start again from history",
-  );
 }

@@ -24,10 +24,13 @@ export function digestOf(...pieces: readonly Uint8Array[]): Buffer {
   return hash.digest();
 }
 
-/** All bytes of a file. @throws the system's error */
-export async function readFully(path: string): Promise<Uint8Array<ArrayBuffer>> {
+/** All bytes of a file, or the first `most`. @throws the system's error */
+export async function readFully(
+  path: string,
+  most = Number.POSITIVE_INFINITY,
+): Promise<Uint8Array<ArrayBuffer>> {
   await using file = await open(path);
-  const bytes = new Uint8Array((await file.stat()).size);
+  const bytes = new Uint8Array(Math.min(most, (await file.stat()).size));
   for (let at = 0; at < bytes.length; ) {
     const { bytesRead } = await file.read(bytes, at, Math.min(BYTES_AT_ONCE, bytes.length - at));
     if (bytesRead === 0) return bytes.subarray(0, at);

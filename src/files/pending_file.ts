@@ -1,6 +1,6 @@
 /** Output files that are not visible before they are complete. */
 import { hash, randomBytes } from "node:crypto";
-import { open, readdir, rename, rm } from "node:fs/promises";
+import { type FileHandle, open, readdir, rename, rm } from "node:fs/promises";
 import { hostname } from "node:os";
 import { basename, dirname, join } from "node:path";
 import { isAlive } from "./is_alive.ts";
@@ -42,14 +42,20 @@ export async function pendingFile(path: string): Promise<PendingFile> {
 
 /** Writes a whole file, which is synced before it gets its name. @throws the system's error; no unfinished file is left. */
 export async function replaceFile(path: string, ...parts: readonly (Uint8Array | string)[]): Promise<void> {
+  const bytes = parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part));
+  await replaceFileBy(path, async (handle) => await writeFully(handle, bytes));
+}
+
+/** The same for a file whose bytes come one after the other. @throws also what `write` throws. */
+export async function replaceFileBy(
+  path: string,
+  write: (handle: FileHandle) => Promise<void>,
+): Promise<void> {
   const file = await pendingFile(path);
   try {
     {
       await using handle = await open(file.temporaryPath, "w");
-      await writeFully(
-        handle,
-        parts.map((part) => (typeof part === "string" ? Buffer.from(part) : part)),
-      );
+      await write(handle);
       await handle.sync();
     }
     await file.commit();

@@ -1,7 +1,6 @@
 /** The errors of sessions: bars and arguments. */
-import { notOpened } from "../data/errors.ts";
+import { checkpointForeign } from "../checkpoint/errors.ts";
 import { DataError, errorsOf, ResourceError, UsageError } from "../errors.ts";
-import { checkpointForeign } from "../execution/checkpoint.ts";
 import { shownValue } from "../text/argument_kinds.ts";
 import { counted } from "../text/counted.ts";
 import { nearestName, suggestion } from "../text/suggest.ts";
@@ -138,11 +137,6 @@ export const optionInvalid = (name: string, value: unknown, wanted: string) =>
   new UsageError("E528", `${name} is ${shownValue(value)}`, `give ${wanted}`);
 
 export const checkpointOfOtherSession = (reason: string) => checkpointForeign(reason, "session");
-
-export function checkpointUnreadable(path: string, cause: unknown): DataError {
-  const remedy = "give the path of a checkpoint that was written with writeCheckpoint";
-  return notOpened(path, (cause as Error).message, remedy, cause);
-}
 
 export const sessionClosed = () =>
   new ResourceError("E404", "the session was closed", "await what is under way before closing it");

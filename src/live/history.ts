@@ -25,6 +25,8 @@ export interface HistoryNeed {
   readonly lookbackRows: number;
   /** The largest number of recursive operators on a path. */
   readonly recursions: number;
+  /** Vectors of all recurrences: a point takes as many values a lane. */
+  readonly vectors: number;
 }
 
 /**
@@ -68,7 +70,7 @@ export function exactRowOfOutput(
   return source.kind === "task" ? taskRows[source.task]! : ALWAYS;
 }
 
-export function historyNeedOf({ plan, registry }: Pick<RecurrentPlan, "plan" | "registry">): HistoryNeed {
+export function historyNeedOf({ plan, registry, arenas }: RecurrentPlan): HistoryNeed {
   const rows: number[] = [];
   const recursions: number[] = [];
   for (const task of plan.tasks) {
@@ -77,7 +79,9 @@ export function historyNeedOf({ plan, registry }: Pick<RecurrentPlan, "plan" | "
     rows.push(maxOfInputs(rows, task, 0) + (isRecursive ? 0 : lookbackOf(operator, task)));
     recursions.push(maxOfInputs(recursions, task, 0) + (isRecursive ? 1 : 0));
   }
-  return { lookbackRows: maxOf(rows, 0), recursions: maxOf(recursions, 0) };
+  const states = arenas.flatMap(({ kernels }) => [...kernels.states.values()]);
+  const vectors = states.reduce((sum, { recurrences }) => sum + recurrences.length, 0);
+  return { lookbackRows: maxOf(rows, 0), recursions: maxOf(recursions, 0), vectors };
 }
 
 /** The largest value of the tasks that a task reads; its other inputs have the value `other`. */

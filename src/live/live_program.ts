@@ -1,4 +1,5 @@
 import { builtInRegistry } from "../../operators/index.ts";
+import type { RecurrencePoint } from "../checkpoint/state_file.ts";
 import type { Program } from "../compile.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
 import type { StretchOf } from "../evaluation/restarts.ts";
@@ -16,20 +17,19 @@ import {
   type ExactPoint,
   exactRowOfOutput,
   exactRows,
-  type HistoryNeed,
   historyNeedOf,
   type ShortOfHistory,
 } from "./history.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { GroupCodes } from "./input/group_codes.ts";
 import type { SeriesFields } from "./input/live_input.ts";
-import type { RecurrencePoint } from "./input/retained_rows.ts";
+import type { RowRetention } from "./input/retained_rows.ts";
 import type { SymbolLanes } from "./input/symbol_lanes.ts";
 import type { LatencyModel } from "./latency.ts";
 import { type GivenParams, type LiveCall, LiveParams } from "./live_params.ts";
 import { LivePlan, type LivePlanSpec } from "./live_plan.ts";
 import { LiveTables } from "./live_tables.ts";
-import type { OpenOptions } from "./options.ts";
+import { type OpenOptions, retentionFor } from "./options.ts";
 import { type RowRun, RowRunner, type RunRowOptions } from "./row_runner.ts";
 
 /** What a session shares with each of its programs. */
@@ -142,8 +142,9 @@ export class LiveProgram {
     writeRecurrences(this.#recurrent, this.plan.generationsBefore(0), values);
   }
 
-  get historyNeed(): HistoryNeed {
-    return historyNeedOf(this.#recurrent);
+  /** How many rows of input are kept for it. @param wanted the option `retainRows` */
+  retention(wanted: number | undefined): RowRetention {
+    return retentionFor(historyNeedOf(this.#recurrent), this.plan.read.fields.length, wanted);
   }
 
   /** Carried values before a row of the session: its next one, or the one `rowsBack` before it. */

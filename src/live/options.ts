@@ -4,7 +4,16 @@ import { PANEL } from "../data/panel/panel_source.ts";
 import type { EvaluateOptions, KernelChoice, Restarts } from "../evaluation/options.ts";
 import { checkedAt } from "../options/option_table.ts";
 import type { Panel, TimeColumn } from "../panel.ts";
-import { type ArgumentKind, FLAG, LIST, oneOf, RECORD, SIGNAL, wholeNumber } from "../text/argument_kinds.ts";
+import {
+  type ArgumentKind,
+  FLAG,
+  LIST,
+  oneOf,
+  PATH,
+  RECORD,
+  SIGNAL,
+  wholeNumber,
+} from "../text/argument_kinds.ts";
 import type { OptionKinds } from "../text/option_kinds.ts";
 import { optionInvalid } from "./errors.ts";
 import type { HistoryNeed } from "./history.ts";
@@ -59,11 +68,15 @@ export interface OpenOptions {
    * operators run at the latest when they have missed 64 rows.
    */
   readonly catchUp?: CatchUpPolicy | undefined;
-  /** Continues from this checkpoint, without a warm-up. */
-  readonly checkpoint?: Uint8Array | undefined;
   /**
-   * Rows of input that are kept for `update`. Default: three times the lookback of windows, also across recursive
-   * operators, more if recursive operators are nested, at least 256; grows to what the program of an update needs.
+   * Continues from this checkpoint, without a warm-up: the folder that `session.checkpoint(folder)` has written, or the
+   * bytes of `session.checkpoint()`. Further symbols, and other spare ones, may be given.
+   */
+  readonly checkpoint?: string | Uint8Array | undefined;
+  /**
+   * Rows of input that are kept for checkpoints, `update` and `why`. Default: what windows look back, also across recursive
+   * operators, and where there are such operators the rows between two points of their carried values; at least 256. Grows
+   * to what the program of an update needs.
    */
   readonly retainRows?: number | undefined;
   /** Which implementation runs operators; the bits are the same. */
@@ -89,8 +102,9 @@ export const PRIORITIES: ArgumentKind = {
 
 export const CHECKPOINT: ArgumentKind = {
   what: "a checkpoint",
-  fits: types.isUint8Array,
-  remedy: "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives",
+  fits: (given) => types.isUint8Array(given) || PATH.fits(given),
+  remedy:
+    "a checkpoint is the folder that await session.checkpoint(folder) has written, or the bytes that it gives without one",
 };
 
 /** What a session has beside the options of a call. */
@@ -144,24 +158,37 @@ export const CATCH_UP_DEFAULT: CatchUpPolicy = "idle";
 export const PRIORITY_DEFAULT = 1;
 /** Minimum of the default of `retainRows`. */
 const RETAINED_ROWS_MIN = 256;
-const RETAINED_PARTS_MIN = 3;
+/** Carried values are read on the main thread, between two rows that do not overlap then. */
+const POINT_ROWS_MIN = 64;
+/** Of rows whose number is given, at least so many parts begin with a point: a program to come may look back further. */
+const PARTS_MIN = 3;
 export const TIME_DEFAULT = {
   name: "time",
   type: { kind: "timestamp", unit: "ms", timezone: "UTC" },
 } as const;
 
 /**
- * Rows of input that are kept for a program. Each recursive operator on a path may wait one part for its carried values,
- * and the windows of the path need another part.
+ * Rows of input that are kept for a program: what windows look back, and for each recursive operator on a path the rows
+ * until the next point, from which it goes on. Points are so far apart that rows and points together are smallest.
  *
+ * @param fieldCount values of a row for each lane
  * @param wanted the option `retainRows`
  */
 export function retentionFor(
-  { lookbackRows, recursions }: HistoryNeed,
+  { lookbackRows, recursions, vectors }: HistoryNeed,
+  fieldCount: number,
   wanted: number | undefined,
 ): RowRetention {
-  const parts = Math.max(RETAINED_PARTS_MIN, recursions + 1);
-  return { rows: wanted ?? Math.max(RETAINED_ROWS_MIN, parts * (lookbackRows + 1)), parts };
+  if (recursions === 0) {
+    const rows = wanted ?? Math.max(RETAINED_ROWS_MIN, lookbackRows + 1);
+    return { rows, pointRows: Number.POSITIVE_INFINITY };
+  }
+  // Of (L + depth s) rows and (L / s + depth) points.
+  const best = Math.ceil(Math.sqrt((lookbackRows * vectors) / (recursions * Math.max(1, fieldCount))));
+  const pointRows = Math.max(POINT_ROWS_MIN, best);
+  const rows = wanted ?? Math.max(RETAINED_ROWS_MIN, lookbackRows + recursions * pointRows + 1);
+  const parts = Math.max(PARTS_MIN, recursions + 1);
+  return { rows, pointRows: Math.max(1, Math.min(pointRows, Math.floor(rows / parts))) };
 }
 
 /** The options, if they make sense. @throws UsageError E506, E522, E527, E528. */

@@ -11,9 +11,7 @@ import {
   type PanelSource,
   panelSource,
   type ResultWriter,
-  readCheckpoint,
   readPanel,
-  writeCheckpoint,
   writeTable,
 } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
@@ -74,8 +72,9 @@ const KINDS: Readonly<Record<string, readonly [remedy: string, ...taken: string[
     "an array",
   ],
   "a checkpoint": [
-    "a checkpoint is what await session.checkpoint() or await readCheckpoint(path) gives",
+    "a checkpoint is the folder that await session.checkpoint(folder) has written, or the bytes that it gives without one",
     "a Buffer",
+    "a string",
   ],
   "an Arrow table": ["a table is what (await engine.evaluate(program, panel)).table is"],
   "a record batch": ["give the batches of engine.stream(program, source)"],
@@ -122,9 +121,7 @@ const calls: readonly [callee: string, what: string, call: (value: never) => unk
   ["writeTable", "a path", (path) => writeTable(table, path)],
   ["openResultWriter", "a path", (path) => openResultWriter(path)],
   ["write", "a record batch", (batch) => writer.write(batch)],
-  ["readCheckpoint", "a path", (path) => readCheckpoint(path)],
-  ["writeCheckpoint", "a path", (path) => writeCheckpoint(path, new Uint8Array(1))],
-  ["writeCheckpoint", "a checkpoint", (one) => writeCheckpoint("a", one)],
+  ["checkpoint", "a path", (path) => session.checkpoint(path)],
   ["defineOperator", "the definition of an operator", (one) => defineOperator(one)],
   ["defineOperator", "the definition of an operator", (one) => compile("a = close", { operators: [one] })],
 ];
@@ -132,9 +129,11 @@ const NOTHING = [undefined, "undefined"] as const;
 
 test.each(calls)("%s takes %s, and nothing else", async (callee, what, call) => {
   const [remedy, ...taken] = KINDS[what]!;
-  for (const [value, called] of callee === "symbols" ? WRONG_VALUES : [NOTHING, ...WRONG_VALUES]) {
+  for (const [value, called] of ["symbols", "checkpoint"].includes(callee)
+    ? WRONG_VALUES
+    : [NOTHING, ...WRONG_VALUES]) {
     // No path has this character.
-    if (taken.includes(called) && !(what === "a path" && value === "a\0b")) continue;
+    if (taken.includes(called) && !(["a path", "a checkpoint"].includes(what) && value === "a\0b")) continue;
     expect(await errorOf(() => call(wrong(value)))).toMatchObject({
       name: "UsageError",
       code: "E528",

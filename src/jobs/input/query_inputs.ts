@@ -2,10 +2,10 @@
 import { readdir, rm } from "node:fs/promises";
 import { dirname, join } from "node:path";
 import { type QueryRowsOptions, writeQueryRows } from "../../data/job_tables/database_file.ts";
+import { makeDurableFolder, syncFile, syncFolder } from "../../files/durable.ts";
 import { pendingFile } from "../../files/pending_file.ts";
 import type { QuerySource } from "../config/config.ts";
 import { inputGone, type TakenRows } from "../errors.ts";
-import { makeDurableFolder, syncFile, syncFolder } from "../journal/durable.ts";
 import type { JobHistory } from "../journal/history.ts";
 
 export interface QueryFiles extends TakenRows {

@@ -1,11 +1,12 @@
 /** The files of a job: its journal, its checkpoints, the rows of its query. */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { writeDurably } from "../../files/durable.ts";
 import { digestOf, readFully } from "../../files/large_bytes.ts";
-import { storing, writeDurably } from "./durable.ts";
 import { JobHistory } from "./history.ts";
 import { Journal, readJournal } from "./journal.ts";
 import type { JournalRecord, PreparedRecord, RanRecord } from "./records.ts";
+import { storing } from "./storing.ts";
 
 /** Reads a job's journal without changing it. @throws as `JobStore.read`. */
 export async function readHistory(folder: string, job: string): Promise<JobHistory> {

@@ -7,8 +7,8 @@ import { hash } from "node:crypto";
 import { createReadStream } from "node:fs";
 import { type FileHandle, open } from "node:fs/promises";
 import { dirname } from "node:path";
+import { makeDurableFolder, syncFolder } from "../../files/durable.ts";
 import { journalDamaged, journalOlder } from "../errors.ts";
-import { makeDurableFolder, syncFolder } from "./durable.ts";
 import type { JournalRecord } from "./records.ts";
 
 const SUM_LENGTH = 16;

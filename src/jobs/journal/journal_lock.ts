@@ -8,8 +8,8 @@ import { existsSync } from "node:fs";
 import { readFile, rm, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
+import { makeDurableFolder } from "../../files/durable.ts";
 import { journalLocked, lockFails } from "../errors.ts";
-import { makeDurableFolder } from "./durable.ts";
 
 /** Names of jobs, whose folders lie beside it, do not start with a dot. */
 const LOCK_NAME = ".lock.sqlite";

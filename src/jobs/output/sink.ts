@@ -16,13 +16,14 @@ import {
 import { dateOf } from "../../data/time/dates.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { DataError } from "../../errors.ts";
+import { makeDurableFolder, syncFile, syncFolder } from "../../files/durable.ts";
 import type { TimeType } from "../../panel.ts";
 import type { JobConfig, SinkConfig } from "../config/config.ts";
 import { noDates, sinkDiffers, sinkInUse } from "../errors.ts";
 import { digestOfFile } from "../input/input_files.ts";
-import { makeDurableFolder, storing, syncFile, syncFolder } from "../journal/durable.ts";
 import type { JobHistory } from "../journal/history.ts";
 import type { OutputPaths, PreparedRecord, StagedOutput } from "../journal/records.ts";
+import { storing } from "../journal/storing.ts";
 import { StagedResults } from "./staged_results.ts";
 
 type TableSink = Extract<SinkConfig, { kind: "duckdb" }>;

@@ -6,9 +6,9 @@ import { outputNames } from "../../data/factors/factor_batches.ts";
 import { digestOfRows } from "../../data/job_tables/result_table.ts";
 import type { FactorWriter } from "../../data/write/batch_writer.ts";
 import { openFactorWriter } from "../../data/write/factor_writer.ts";
+import { makeDurableFolder, syncFile, syncFolder } from "../../files/durable.ts";
 import type { SinkConfig } from "../config/config.ts";
 import { digestOfFile } from "../input/input_files.ts";
-import { makeDurableFolder, syncFile, syncFolder } from "../journal/durable.ts";
 import type { OutputPaths, StagedOutput } from "../journal/records.ts";
 
 /** Two days: clocks that go back just after midnight return to the day before. */

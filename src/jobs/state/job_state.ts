@@ -1,10 +1,10 @@
 /** The open evaluation of a job over all its symbols; state carries over from row to row. */
+import { checkpointDamaged } from "../../checkpoint/errors.ts";
 import { withOperators } from "../../compile.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { FactorStream } from "../../evaluation/factor_stream.ts";
-import { checkpointDamaged } from "../../execution/checkpoint.ts";
 import { inputGone } from "../errors.ts";
 import { digestOfFile } from "../input/input_files.ts";
 import { openInput, type Reading } from "../input/new_inputs.ts";
@@ -129,7 +129,7 @@ function parsed(line: Uint8Array): LaneSource["labels"] {
   try {
     return JSON.parse(Buffer.from(line).toString()) as LaneSource["labels"];
   } catch (cause) {
-    throw checkpointDamaged("it has no header", { cause });
+    throw checkpointDamaged("it has no header", null, { cause });
   }
 }
 

@@ -139,13 +139,14 @@ export class GroupCodes {
     };
   }
 
+  /** Takes the codes and labels of a checkpoint, and keeps the labels of other symbols. */
   restore({ labels, bySymbol }: SavedGroups): void {
     this.#codes.clear();
-    this.#bySymbol.clear();
     for (const [column, names] of labels) {
       this.#codes.set(column, new Map(names.map((name, code) => [name, code])));
     }
-    for (const [column, entries] of bySymbol) this.#bySymbol.set(column, new Map(entries));
+    for (const [column, entries] of bySymbol)
+      this.#bySymbol.set(column, new Map([...(this.#bySymbol.get(column) ?? []), ...entries]));
     this.updateSymbols();
   }
 }

@@ -1,59 +1,63 @@
 import type { ParamValue } from "../../ast/param_value.ts";
-import type { RecurrenceValues } from "../../kernel/run/recurrences.ts";
-import type { ExactPoint } from "../history.ts";
-import type { InputRow } from "./bars.ts";
+import type { LaneRow } from "../../checkpoint/lane_rows.ts";
+import type { RecurrencePoint } from "../../checkpoint/state_file.ts";
+import type { BarValues, InputRow } from "./bars.ts";
 
-/** A row of input that is kept for `update`. */
+/** A row of input that is kept for `update`, for checkpoints and for `why`. */
 export interface RetainedRow {
   readonly row: InputRow;
   /** The params that it was run with. */
   readonly params: ReadonlyMap<string, ParamValue>;
 }
 
-/** Carried values of recursive operators before a row. */
-export interface RecurrencePoint extends ExactPoint {
-  readonly values: RecurrenceValues;
-}
-
-/** Retained rows in a checkpoint. */
-export interface SavedRows {
-  /** Rows so far, including those that are not kept any more. */
-  readonly count: number;
-  readonly wanted: RowRetention;
-  /** The newest rows. */
-  readonly rows: readonly RetainedRow[];
-  readonly points: readonly RecurrencePoint[];
+/** Rows that stay as they are while they are written. */
+export interface HeldRows {
+  readonly firstRow: number;
+  readonly rows: readonly LaneRow[];
+  /** Call once: their memory may be used again. */
+  readonly release: () => void;
 }
 
 /** How many rows are kept. */
 export interface RowRetention {
   readonly rows: number;
-  /** Number of equal parts of these rows; carried values are kept at the begin of each. */
-  readonly parts: number;
+  /** Carried values are kept before every so many rows. */
+  readonly pointRows: number;
 }
 
+/** A row by lane. */
 interface Slot {
   row: InputRow;
+  readonly present: Uint8Array;
   readonly fields: Map<string, Float64Array>;
   readonly groups: Map<string, Int32Array>;
   params: RetainedRow["params"];
+  /** By how many it is held. */
+  holds: number;
 }
 
 /**
- * The last rows of a session's input, with all fields of the bars, to warm up later programs. The newest row overwrites
- * the memory of the oldest.
+ * The last rows of a session's input, with all fields of the bars, by lane, from which windows are made again. The newest row
+ * overwrites the memory of the oldest.
  */
 export class RetainedRows {
+  readonly #lanes: Int32Array;
   #capacity = 0;
-  #parts = 1;
-  #slots: readonly Slot[] = [];
+  #pointRows = Number.POSITIVE_INFINITY;
+  #slots: Slot[] = [];
   readonly #points = new Map<number, RecurrencePoint>();
   #count = 0;
   #first = 0;
   #renewals = 0;
 
-  constructor(wanted: RowRetention) {
+  constructor(laneCount: number, wanted: RowRetention) {
+    this.#lanes = Int32Array.from({ length: laneCount }, (_, lane) => lane);
     this.grow(wanted);
+  }
+
+  /** How many rows it may keep. */
+  get retention(): RowRetention {
+    return { rows: this.#capacity, pointRows: this.#pointRows };
   }
 
   /** Rows so far; the newest has the number `count - 1`. */
@@ -71,13 +75,13 @@ export class RetainedRows {
     return Math.max(this.#first, this.#count - this.#capacity);
   }
 
-  /** Raises the numbers of rows and parts from now on; never lowers them. */
-  grow({ rows, parts }: RowRetention): void {
+  /** Keeps more rows from now on, and more points; never fewer. */
+  grow({ rows, pointRows }: RowRetention): void {
     const { oldest } = this;
     const slots = this.#slots;
     const before = this.#capacity;
     this.#capacity = Math.max(before, rows);
-    this.#parts = Math.max(this.#parts, parts);
+    this.#pointRows = Math.min(this.#pointRows, pointRows);
     if (slots.length === 0 || this.#capacity === before) return;
     const grown = this.#slotsLike(slots[0]!.row);
     for (let row = oldest; row < this.#count; row++) grown[row % this.#capacity] = slots[row % before]!;
@@ -85,9 +89,9 @@ export class RetainedRows {
     this.#first = oldest;
   }
 
-  /** Whether a part begins with the row: `addPoint` is then called. */
+  /** Whether carried values are kept before the row: `addPoint` is then called. */
   beginsPart(row: number): boolean {
-    return this.#capacity > 0 && row % Math.max(1, Math.floor(this.#capacity / this.#parts)) === 0;
+    return this.#capacity > 0 && row % this.#pointRows === 0;
   }
 
   /** Adds carried values. Values that are known for the row already are replaced only by exact ones. */
@@ -117,6 +121,23 @@ export class RetainedRows {
     return [...this.#points.values()].filter((point) => point.row >= row).sort((a, b) => a.row - b.row);
   }
 
+  /**
+   * The points for a checkpoint, ascending. Those between two that are near enough are left out: else sessions that go on
+   * from checkpoint to checkpoint would collect them.
+   *
+   * @param newest further carried values, which are not kept here
+   */
+  pointsTo(newest: readonly RecurrencePoint[]): RecurrencePoint[] {
+    const kept: RecurrencePoint[] = [];
+    const others = this.pointsFrom(this.oldest).filter(({ row }) => row < newest[0]!.row);
+    for (const [index, point] of others.entries()) {
+      const next = others[index + 1] ?? newest[0]!;
+      const isBetween = next.row - (kept.at(-1)?.row ?? Number.NEGATIVE_INFINITY) <= this.#pointRows;
+      if (!(isBetween && point.exact.isSubsetOf(next.exact))) kept.push(point);
+    }
+    return [...kept, ...newest];
+  }
+
   append(row: InputRow, params: RetainedRow["params"]): void {
     this.#count++;
     this.replaceNewest(row, params);
@@ -125,31 +146,38 @@ export class RetainedRows {
   replaceNewest(row: InputRow, params: RetainedRow["params"]): void {
     if (this.#capacity === 0) return;
     if (this.#slots.length === 0) this.#slots = this.#slotsLike(row);
-    const slot = this.#slots[(this.#count - 1) % this.#capacity]!;
-    copyColumns(row.fields, slot.fields, (length) => new Float64Array(length));
-    copyColumns(row.groups, slot.groups, (length) => new Int32Array(length));
+    const at = (this.#count - 1) % this.#capacity;
+    if (this.#slots[at]!.holds > 0) this.#slots[at] = this.#slotLike(row);
+    const slot = this.#slots[at]!;
     const { time, lanes, saysSymbols } = row;
-    slot.row = {
-      time,
-      lanes,
-      saysSymbols,
-      present: row.present?.slice() ?? null,
-      fields: slot.fields,
-      groups: slot.groups,
-    };
+    const laneCount = this.#lanes.length;
+    copyColumns(row.fields, lanes, slot.fields, () => new Float64Array(laneCount), Number.NaN);
+    copyColumns(row.groups, lanes, slot.groups, () => new Int32Array(laneCount), -1);
+    slot.present.fill(0);
+    for (let i = 0; i < lanes.length; i++) slot.present[lanes[i]!] = row.present?.[i] ?? 1;
+    const present = saysSymbols ? slot.present : null;
+    const { fields, groups } = slot;
+    slot.row = { time, lanes: this.#lanes, saysSymbols, present, fields, groups };
     slot.params = params;
   }
 
   /** Allocates and fills the memory of all rows at once: else the process would grow for hours. */
   #slotsLike(row: InputRow): Slot[] {
-    return Array.from({ length: this.#capacity }, () => ({
+    return Array.from({ length: this.#capacity }, () => this.#slotLike(row));
+  }
+
+  #slotLike(row: InputRow): Slot {
+    const { length } = this.#lanes;
+    return {
       row,
+      present: new Uint8Array(length),
       fields: new Map(
-        [...row.fields].map(([name, { length }]) => [name, new Float64Array(length).fill(NaN)]),
+        [...row.fields.keys()].map((name) => [name, new Float64Array(length).fill(Number.NaN)]),
       ),
-      groups: new Map([...row.groups].map(([name, { length }]) => [name, new Int32Array(length).fill(-1)])),
+      groups: new Map([...row.groups.keys()].map((name) => [name, new Int32Array(length).fill(-1)])),
       params: NO_PARAMS,
-    }));
+      holds: 0,
+    };
   }
 
   /** A kept row; valid until a newer row overwrites it. */
@@ -157,17 +185,28 @@ export class RetainedRows {
     return this.#slots[row % this.#capacity]!;
   }
 
-  /** @param points further carried values, which are not kept here */
-  save(points: readonly RecurrencePoint[]): SavedRows {
-    const rows: RetainedRow[] = [];
-    for (let row = this.oldest; row < this.#count; row++) {
-      const { row: kept, params } = this.get(row);
-      rows.push({ row: kept, params });
-    }
-    const wanted = { rows: this.#capacity, parts: this.#parts };
-    const rowsOfPoints = new Set(points.map(({ row }) => row));
-    const others = this.pointsFrom(this.oldest).filter(({ row }) => !rowsOfPoints.has(row));
-    return { count: this.#count, wanted, rows, points: [...others, ...points] };
+  /** All kept rows: newer ones do not overwrite them until they are released. */
+  hold(): HeldRows {
+    const firstRow = this.oldest;
+    const slots = Array.from({ length: this.#count - firstRow }, (_, index) => {
+      return this.#slots[(firstRow + index) % this.#capacity]!;
+    });
+    for (const slot of slots) slot.holds++;
+    return {
+      firstRow,
+      rows: slots.map(({ row, fields, groups, params }) => {
+        return {
+          time: row.time,
+          present: row.present,
+          fields: new Map(fields),
+          groups: new Map(groups),
+          params,
+        };
+      }),
+      release: () => {
+        for (const slot of slots) slot.holds--;
+      },
+    };
   }
 
   /** The next row has this number, and no earlier one is kept. */
@@ -178,10 +217,18 @@ export class RetainedRows {
     this.#first = count;
   }
 
-  restore({ count, rows, points }: Omit<SavedRows, "wanted">): void {
+  /**
+   * @param count rows so far, of which `rows` are the newest
+   * @param points with as many lanes as the session has
+   */
+  restore(count: number, rows: readonly LaneRow[], points: readonly RecurrencePoint[]): void {
     this.forget(count - rows.length);
     this.#slots = [];
-    for (const { row, params } of rows) this.append(row, params);
+    for (const { time, present, fields, groups, params } of rows) {
+      const [column] = [...fields.values(), ...groups.values()];
+      const lanes = this.#lanes.subarray(0, present?.length ?? column?.length);
+      this.append({ time, lanes, present, saysSymbols: present !== null, fields, groups }, params);
+    }
     for (const point of points) if (point.row >= this.oldest) this.addPoint(point);
   }
 }
@@ -189,17 +236,17 @@ export class RetainedRows {
 const NO_PARAMS: RetainedRow["params"] = new Map();
 
 function copyColumns<T extends Float64Array | Int32Array>(
-  from: ReadonlyMap<string, ArrayLike<number | null>>,
+  from: ReadonlyMap<string, BarValues>,
+  lanes: Int32Array,
   to: Map<string, T>,
-  create: (length: number) => T,
+  create: () => T,
+  none: number,
 ): void {
   for (const name of to.keys()) if (!from.has(name)) to.delete(name);
   for (const [name, values] of from) {
-    let column = to.get(name);
-    if (column?.length !== values.length) {
-      column = create(values.length);
-      to.set(name, column);
-    }
-    for (let i = 0; i < values.length; i++) column[i] = values[i] ?? Number.NaN;
+    const column = to.get(name) ?? create();
+    to.set(name, column);
+    column.fill(none);
+    for (let i = 0; i < lanes.length; i++) column[lanes[i]!] = values[i] ?? none;
   }
 }

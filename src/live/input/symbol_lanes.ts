@@ -1,7 +1,10 @@
 import { checkArgument, LIST } from "../../text/argument_kinds.ts";
 import { duplicateSymbol, noSpareLane, symbolInvalid, symbolUnknown } from "../errors.ts";
 
-/** Assigns lanes to symbols. Spare lanes are null, and operators across the row do not see them. */
+/**
+ * Assigns lanes to symbols. Spare lanes are null, and operators across the row do not see them. The last one stays spare:
+ * what recursive operators carry for it is what they carry for a symbol that was absent in all rows.
+ */
 export class SymbolLanes {
   readonly laneCount: number;
   /** The symbol of each lane in use. */
@@ -13,27 +16,47 @@ export class SymbolLanes {
   #sortedLanes: Int32Array = new Int32Array(0);
   #sortedIndices: Int32Array = new Int32Array(0);
 
-  /** @throws as `add`. */
-  static of(symbols: readonly string[], spareCount: number): SymbolLanes {
-    const lanes = new SymbolLanes(symbols.length + spareCount, [], []);
-    lanes.add(symbols);
-    return lanes;
+  /**
+   * Lanes for symbols, those of a checkpoint first, and for some more.
+   *
+   * @param known the symbol of each lane that is in use already
+   */
+  constructor(symbols: readonly string[], spareCount: number, known: readonly string[] = []) {
+    this.laneCount = new Set([...known, ...symbols]).size + spareCount + 1;
+    this.#use(known);
+    this.#order(known);
   }
 
-  /** @param symbols those of `byLane` in the order of a bar's values */
-  constructor(laneCount: number, byLane: readonly string[], symbols: readonly string[]) {
-    this.laneCount = laneCount;
-    this.restore(byLane, symbols);
-  }
-
-  /** Takes the symbols of a checkpoint with the same number of lanes. */
+  /**
+   * Takes the lanes of a checkpoint; its own other symbols get those behind them.
+   *
+   * @param symbols those of `byLane` in the order of a bar's values
+   */
   restore(byLane: readonly string[], symbols: readonly string[]): void {
-    this.#byLane.splice(0, this.#byLane.length, ...byLane);
+    const saved = new Set(byLane);
+    const own = this.#symbols.filter((symbol) => !saved.has(symbol));
+    this.#byLane.length = 0;
     this.#laneOf.clear();
-    byLane.forEach((symbol, lane) => {
-      this.#laneOf.set(symbol, lane);
-    });
-    this.#order(symbols);
+    this.#use([...byLane, ...own]);
+    this.#order([...symbols, ...own]);
+  }
+
+  /** How many lanes the symbols of a checkpoint and its own take together. */
+  countWith(others: readonly string[]): number {
+    return new Set([...this.#byLane, ...others]).size;
+  }
+
+  /** Adds the symbols that it lacks, and takes the order of all. @throws as `add` and `lanesOf`. */
+  extendTo(symbols: readonly string[]): void {
+    checkArgument("symbols", symbols, LIST);
+    const all = [...symbols];
+    this.add(all.filter((symbol) => !this.has(symbol)));
+    this.#order(all);
+  }
+
+  /** The most symbols that it can have. */
+  get room(): number {
+    return this.laneCount - 1;
   }
 
   /** Symbols in the order of a bar's values. */
@@ -96,7 +119,7 @@ export class SymbolLanes {
    */
   add(given: readonly string[]): void {
     const symbols = this.checkNew(given);
-    for (const symbol of symbols.toSorted()) this.#laneOf.set(symbol, this.#byLane.push(symbol) - 1);
+    this.#use(symbols.toSorted());
     this.#order([...this.#symbols, ...symbols]);
   }
 
@@ -104,7 +127,7 @@ export class SymbolLanes {
   checkNew(given: readonly string[]): readonly string[] {
     checkArgument("symbols", given, LIST);
     const symbols = [...given];
-    const free = this.laneCount - this.#byLane.length;
+    const free = this.room - this.#byLane.length;
     const known = new Set(this.#byLane);
     for (const [index, symbol] of symbols.entries()) {
       if (!isSymbol(symbol)) throw symbolInvalid(symbol, index);
@@ -113,6 +136,10 @@ export class SymbolLanes {
     }
     if (symbols.length > free) throw noSpareLane(symbols.length, free);
     return symbols;
+  }
+
+  #use(symbols: readonly string[]): void {
+    for (const symbol of symbols) this.#laneOf.set(symbol, this.#byLane.push(symbol) - 1);
   }
 
   #order(symbols: readonly string[]): void {

@@ -18,7 +18,7 @@ import {
   TIME_DEFAULT,
 } from "../options.ts";
 import { LiveSession } from "./session.ts";
-import { unpackSession } from "./session_checkpoint.ts";
+import { openingOf, readSession } from "./session_checkpoint.ts";
 
 /** Replacements for tests. */
 export interface SessionOverrides {
@@ -36,22 +36,21 @@ export async function openSession(
   checkArgument("openSession", program, PROGRAM);
   const options = checkedOpenOptions(given);
   options.signal?.throwIfAborted();
-  const { warmup, checkpoint, signal, symbols: wanted } = options;
-  const unpacked = checkpoint == null ? undefined : unpackSession(checkpoint);
-  const saved = unpacked?.session;
-  if (saved && wanted && !areSame(wanted, saved.symbols))
-    throw checkpointOfOtherSession("the symbols differ");
-  const symbols = wanted ?? saved?.symbols ?? warmup?.symbols;
+  const { warmup, checkpoint, signal } = options;
+  const stored = checkpoint == null ? null : await readSession(checkpoint);
+  const saved = stored?.state.description;
+  const symbols = options.symbols ?? saved?.symbols ?? warmup?.symbols;
   const spareCount = options.spareSymbols ?? SPARE_SYMBOLS_DEFAULT;
-  const laneCount = saved?.laneCount ?? (symbols?.length ?? 0) + spareCount;
-  if (!symbols || laneCount === 0) throw noSymbols();
-  const lanes = saved
-    ? new SymbolLanes(laneCount, saved.byLane, saved.symbols)
-    : SymbolLanes.of(symbols, spareCount);
+  if (!symbols || symbols.length + spareCount === 0) throw noSymbols();
+  const lanes = new SymbolLanes(symbols, spareCount, saved?.byLane);
   const groups = new GroupCodes(lanes);
   if (saved) groups.restore(saved.groups);
   const changed = saved && groups.changed(options.groups ?? {});
   if (changed) throw checkpointOfOtherSession(`${changed.symbol} has another ${changed.column}`);
+  lanes.extendTo(symbols);
+  const wanted = new Set(lanes.symbols);
+  const missing = saved?.byLane.find((symbol) => !wanted.has(symbol));
+  if (missing !== undefined) throw checkpointOfOtherSession(`its symbol ${missing} is not among the symbols`);
   if (warmup && !saved) groups.set(staticGroups(warmup));
   groups.set(options.groups ?? {});
   const time = options.time ?? saved?.time ?? (warmup ? warmup.time : TIME_DEFAULT);
@@ -69,15 +68,17 @@ export async function openSession(
     clock,
     latency,
   };
-  const live = await LiveProgram.open(parts, program, { ...saved?.params, ...options.params }, signal);
+  const live = await LiveProgram.open(
+    parts,
+    program,
+    { ...(saved && openingOf(saved)), ...options.params },
+    signal,
+  );
   const session = new LiveSession(parts, live);
   try {
     signal?.throwIfAborted();
-    if (unpacked) {
-      await session.resume(() => unpacked);
-      // Again, for symbols that may be added later: `resume` has restored the groups of the checkpoint.
-      groups.set(options.groups ?? {});
-    } else if (warmup) await session.warmUp(warmup, signal);
+    if (stored) await session.resume(stored, checkpoint!);
+    else if (warmup) await session.warmUp(warmup, signal);
     signal?.throwIfAborted();
     return session;
   } catch (error) {
@@ -95,8 +96,4 @@ function staticGroups({ groups, symbols }: Panel): StaticGroups {
       return [name, new Map(symbols.map((symbol, lane) => [symbol, labelOf(lane)]))];
     }),
   );
-}
-
-function areSame(a: readonly string[], b: readonly string[]): boolean {
-  return a.length === b.length && a.every((symbol, index) => symbol === b[index]);
 }

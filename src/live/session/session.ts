@@ -1,9 +1,11 @@
+import { resolve } from "node:path";
 import { isDeepStrictEqual } from "node:util";
+import { checkpointBytes, type WrittenFolder, writeFolder } from "../../checkpoint/write_checkpoint.ts";
 import { PROGRAM, type Program } from "../../compile.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { Panel } from "../../panel.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
-import { checkArgument } from "../../text/argument_kinds.ts";
+import { checkArgument, PATH } from "../../text/argument_kinds.ts";
 import { checkedOptions } from "../../text/option_kinds.ts";
 import { checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
 import type { ShortOfHistory } from "../history.ts";
@@ -11,10 +13,10 @@ import { areEqual, type BarInput, type InputRow, inputRows } from "../input/bars
 import type { StaticGroups } from "../input/group_codes.ts";
 import { knownTo } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
-import { checkBudget, PUSH_OPTIONS, type PushOptions } from "../options.ts";
+import { CHECKPOINT, checkBudget, PUSH_OPTIONS, type PushOptions } from "../options.ts";
 import type { LiveRow } from "../row.ts";
 import { PushRunner, type RanRow } from "./push_runner.ts";
-import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
+import { readSession, type SessionSnapshot, type StoredSession, snapshotOf } from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
 import { type RowEvents, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
@@ -38,6 +40,10 @@ export class LiveSession {
   readonly #pushes: PushRunner;
   readonly #queue = new SessionQueue();
   readonly #updates = new SessionQueue();
+  /** Checkpoints are written one after the other. */
+  readonly #writes = new SessionQueue();
+  /** By folder: what it has of the rows of this session, which were renewed so often. */
+  readonly #written = new Map<string, WrittenFolder & { readonly renewals: number }>();
   readonly #closing = new AbortController();
 
   /** @internal */
@@ -135,53 +141,84 @@ export class LiveSession {
   }
 
   /**
-   * Saves what a session of the same program needs to continue after the newest row, in this process or another: see
-   * `writeCheckpoint`, and the option `checkpoint` of `engine.openSession`.
+   * Saves what a session needs to continue after the newest row, in this process or another: the option `checkpoint` of
+   * `engine.openSession`. Pushes that come later do not wait until it is written, and are not in it.
+   *
+   * A folder is continued: it takes the rows that are new since the last checkpoint, then a new `state`, which replaces the
+   * former one. A crash at any moment leaves the one or the other. One session at a time may write to a folder.
+   *
+   * @returns without a folder the bytes of the checkpoint, for sessions of a few symbols
+   * @throws ResourceError E442 if the folder cannot be written; UsageError E515 while a recursive operator cannot run a row
+   *   that it has missed.
+   * @example
+   * await session.checkpoint("state/alphas");
+   * const later = await engine.openSession(program, { checkpoint: "state/alphas" });
    */
-  async checkpoint(): Promise<Uint8Array<ArrayBuffer>> {
-    return await this.#queue.run(undefined, async () => {
+  async checkpoint(): Promise<Uint8Array<ArrayBuffer>>;
+  async checkpoint(folder: string): Promise<void>;
+  async checkpoint(folder?: string): Promise<unknown> {
+    if (folder !== undefined) checkArgument("checkpoint", folder, PATH);
+    const snapshot = await this.#queue.run(undefined, async () => {
       this.#expectOpen();
-      const { lanes, groups, time, series } = this.#parts;
-      const saved: SavedSession = {
-        laneCount: lanes.laneCount,
-        byLane: lanes.byLane,
-        symbols: lanes.symbols,
-        time,
-        series,
-        params: this.#current.params.opening,
-        groups: groups.save(),
-      };
-      return packSession(saved, await this.#rows.save());
+      return snapshotOf(this.#parts, this.#current.params.opening, await this.#rows.save());
     });
+    try {
+      if (folder === undefined) return await checkpointBytes(snapshot);
+      return await this.#writes.run(undefined, async () => await this.#writeTo(resolve(folder), snapshot));
+    } finally {
+      snapshot.release();
+    }
+  }
+
+  async #writeTo(folder: string, snapshot: SessionSnapshot): Promise<void> {
+    const { renewals } = snapshot;
+    const known = this.#written.get(folder);
+    const written = await writeFolder(folder, snapshot, known?.renewals === renewals ? known : undefined);
+    this.#written.set(folder, { ...written, renewals });
   }
 
   /**
-   * Continues from a checkpoint of a session with the same program, selection, number of lanes and type of times. Params
-   * and the name of the time column stay those of this session.
+   * Continues from a checkpoint, as a session that is opened with it. Its own symbols that the checkpoint lacks were absent
+   * in all rows. Params and the name of the time column stay those of this session.
    *
-   * @throws DataError E351 if it is damaged, E352 if it is of another session; nothing changes then.
+   * @param checkpoint a folder, or bytes
+   * @throws DataError E309 if there is no such folder, E351 if it is damaged, E352 if another release wrote it, if it has
+   *   times of another type, or more symbols than this session has room for; nothing changes then.
    */
-  async restore(checkpoint: Uint8Array): Promise<void> {
-    await this.resume(() => unpackSession(checkpoint));
-  }
-
-  /** @throws as `restore`. @internal */
-  async resume(unpack: () => UnpackedSession): Promise<void> {
+  async restore(checkpoint: string | Uint8Array): Promise<void> {
+    checkArgument("a session", checkpoint, CHECKPOINT);
     await this.#queue.run(undefined, async () => {
       this.#expectOpen();
-      const { session, progress } = unpack();
+      const stored = await readSession(checkpoint);
+      const {
+        byLane,
+        symbols,
+        groups: saved,
+        series: savedSeries,
+        time: savedTime,
+      } = stored.state.description;
       const { lanes, groups, series, time } = this.#parts;
-      if (!areEqual(session.time.type, time.type))
-        throw checkpointOfOtherSession(`its times are each ${describeTimeType(session.time.type)}`);
-      if (!isDeepStrictEqual(session.series, series))
+      if (!areEqual(savedTime.type, time.type))
+        throw checkpointOfOtherSession(`its times are each ${describeTimeType(savedTime.type)}`);
+      if (!isDeepStrictEqual(savedSeries, series))
         throw checkpointOfOtherSession("other fields are the same for all symbols");
-      if (session.laneCount !== lanes.laneCount)
-        throw checkpointOfOtherSession(`it has ${session.laneCount} lanes, this one ${lanes.laneCount}`);
-      lanes.restore(session.byLane, session.symbols);
-      groups.restore(session.groups);
-      const newest = await this.#rows.restore(progress);
-      if (newest) this.#warmUpTables(newest);
+      const wanted = lanes.countWith(byLane);
+      if (wanted > lanes.room)
+        throw checkpointOfOtherSession(
+          `with its symbols there are ${wanted}, this one has room for ${lanes.room}`,
+        );
+      lanes.restore(byLane, symbols);
+      groups.restore(saved);
+      await this.resume(stored, checkpoint);
     });
+  }
+
+  /** Continues from a checkpoint, whose symbols have their lanes already. @internal */
+  async resume(stored: StoredSession, from: string | Uint8Array): Promise<void> {
+    const newest = await this.#rows.restore(stored);
+    const { renewals } = this.#rows.retained;
+    if (stored.written) this.#written.set(resolve(from as string), { ...stored.written, renewals });
+    if (newest) this.#warmUpTables(newest);
   }
 
   /**
@@ -243,6 +280,7 @@ export class LiveSession {
     await this.#rows.close();
     await this.#queue.idle();
     await this.#updates.idle();
+    await this.#writes.idle();
     // An update may have switched programs meanwhile.
     await this.#rows.close();
   }

@@ -1,3 +1,4 @@
+import { type RecurrencePoint, withLanes } from "../../checkpoint/state_file.ts";
 import { formatTime } from "../../data/time/time_text.ts";
 import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
@@ -13,23 +14,14 @@ import {
 } from "../errors.ts";
 import type { ShortOfHistory } from "../history.ts";
 import type { InputRow } from "../input/bars.ts";
-import { type RecurrencePoint, RetainedRows, type SavedRows } from "../input/retained_rows.ts";
+import { RetainedRows } from "../input/retained_rows.ts";
 import type { LiveCall } from "../live_params.ts";
 import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram, SessionParts } from "../live_program.ts";
-import { retentionFor } from "../options.ts";
 import type { RowRun, RunRowOptions } from "../row_runner.ts";
 import type { RanRow } from "./push_runner.ts";
+import type { SavedProgress, StoredSession } from "./session_checkpoint.ts";
 import { type UpdateReport, WarmUp } from "./update.ts";
-
-/** The progress of a session: what its windows and recurrences are made from. */
-export interface SavedProgress {
-  readonly kept: SavedRows;
-  /** Time of the newest row; null before the first. */
-  readonly lastTime: bigint | null;
-  /** Time of the row at which history was last judged: see `StretchOf`; null before the first. */
-  readonly judgedTime: bigint | null;
-}
 
 /** A row that has begun, and how it was run. */
 export interface BegunRow {
@@ -77,7 +69,7 @@ export class SessionRows {
   constructor(parts: SessionParts, program: LiveProgram) {
     this.#parts = parts;
     this.#current = program;
-    this.retained = new RetainedRows(retentionFor(program.historyNeed, parts.options.retainRows));
+    this.retained = new RetainedRows(parts.lanes.laneCount, program.retention(parts.options.retainRows));
   }
 
   get current(): LiveProgram {
@@ -261,7 +253,7 @@ export class SessionRows {
 
   /** Keeps as many rows as the program needs. */
   keepRowsFor(program: LiveProgram): void {
-    this.retained.grow(retentionFor(program.historyNeed, this.#parts.options.retainRows));
+    this.retained.grow(program.retention(this.#parts.options.retainRows));
   }
 
   /** Runs rows that came meanwhile through another program and gates to it. */
@@ -317,8 +309,16 @@ export class SessionRows {
     await this.#current.runner.finish();
     const points = await this.#pointsNow();
     if (!this.#current.isWhole(points.at(-1)!)) await this.#current.runner.runRest(this.#newest?.slot ?? 0);
-    const kept = this.retained.save(points);
-    return { kept, lastTime: this.#lastTime, judgedTime: this.#judgedTime };
+    const { count, retention, renewals } = this.retained;
+    return {
+      held: this.retained.hold(),
+      points: this.retained.pointsTo(points),
+      count,
+      retention,
+      renewals,
+      lastTime: this.#lastTime,
+      judgedTime: this.#judgedTime,
+    };
   }
 
   /**
@@ -326,13 +326,17 @@ export class SessionRows {
    *
    * @returns the newest row; null if none is kept
    */
-  async restore({ kept, lastTime, judgedTime }: SavedProgress): Promise<RanRow | null> {
+  async restore({ state, rows }: StoredSession): Promise<RanRow | null> {
     const { plan, runner } = this.#current;
+    const { count, retention, lastTime, judgedTime } = state.description;
     await this.#openPlan.idle();
-    if (this.#parts.options.retainRows === undefined) this.retained.grow(kept.wanted);
-    this.retained.restore(kept);
-    this.#lastTime = lastTime;
-    this.#judgedTime = judgedTime;
+    if (this.#parts.options.retainRows === undefined)
+      this.retained.grow({ ...retention, pointRows: retention.pointRows ?? Number.POSITIVE_INFINITY });
+    const { laneCount } = this.#parts.lanes;
+    const points = state.points.map((point) => withLanes(point, state.lanes, laneCount));
+    this.retained.restore(count, rows, points);
+    this.#lastTime = timeOf(lastTime);
+    this.#judgedTime = timeOf(judgedTime);
     try {
       await plan.evaluation.restart();
       runner.forget();
@@ -367,5 +371,7 @@ export class SessionRows {
     return formatTime(time, this.#parts.time.type);
   }
 }
+
+const timeOf = (text: string | null) => (text === null ? null : BigInt(text));
 
 const SLOTS: readonly number[] = Array.from({ length: ROW_SLOTS }, (_, slot) => slot);

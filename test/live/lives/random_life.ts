@@ -4,17 +4,7 @@ import { setTimeout as wait } from "node:timers/promises";
 import type { Table } from "apache-arrow";
 import { expect } from "vitest";
 import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
-import {
-  type Bar,
-  type BarInput,
-  type Engine,
-  type LiveRow,
-  type LiveSession,
-  type OpenOptions,
-  type Panel,
-  readCheckpoint,
-  writeCheckpoint,
-} from "../../../src/index.ts";
+import type { Bar, BarInput, Engine, LiveRow, LiveSession, OpenOptions, Panel } from "../../../src/index.ts";
 import { openSession } from "../../../src/live/session/open_session.ts";
 import type { Seeded } from "../../support/seeded.ts";
 import { compiled, FIELDS, type ProgramText, RandomPrograms } from "./random_programs.ts";
@@ -97,7 +87,7 @@ export class RandomLife {
     burst: (life) => life.#burst(),
     revise: (life) => life.#revise(),
     "add symbols": (life) => life.#addSymbols(),
-    restart: async (life) => await life.#goOn(await life.#session.checkpoint(), life.#rows.length),
+    restart: async (life) => await life.#goOn(await life.#save("restarts"), life.#rows.length),
     restore: (life) => life.#restore(),
     "update, unchanged": (life) => life.#update(life.#text, {}, true),
     "update, params": (life) => life.#update(life.#text, { params: { q: life.#random.below(4) } }, true),
@@ -210,9 +200,9 @@ export class RandomLife {
     const losing = this.#happens(lost) ? this.#loseThread() : null;
     const controller = new AbortController();
     const sent: Sent[] = [];
-    let saving: Promise<Uint8Array> | null = null;
+    let saving: Promise<string | Uint8Array> | null = null;
     for (let index = 0; index < pushCount; index++) {
-      if (index === savedAt) saving = this.#session.checkpoint();
+      if (index === savedAt) saving = this.#save("bursts");
       sent.push(this.#send(index === wrongAt, index === cutAt ? controller.signal : undefined));
       if (this.#happens(0.2)) await this.#moment();
     }
@@ -359,17 +349,27 @@ export class RandomLife {
     return this.#symbolCount > before;
   }
 
-  async #goOn(checkpoint: Uint8Array, rowCount: number): Promise<boolean> {
-    const path = join(this.#around.folder, "life.checkpoint");
-    await writeCheckpoint(path, checkpoint);
+  /** A checkpoint: a folder, which may have one of this life or of an earlier one, or bytes. */
+  async #save(folder: string): Promise<string | Uint8Array> {
+    if (this.#happens(0.4)) return await this.#session.checkpoint();
+    const path = join(this.#around.folder, folder);
+    await this.#session.checkpoint(path);
+    return path;
+  }
+
+  async #goOn(checkpoint: string | Uint8Array, rowCount: number): Promise<boolean> {
     await this.#session.close();
     this.#rows.length = rowCount;
-    await this.#open({ checkpoint: await readCheckpoint(path) });
+    const { symbols } = this.#habits.bars;
+    const more = this.#happens(0.3) && this.#symbolCount < symbols.length ? 1 : 0;
+    this.#symbolCount += more;
+    const spareSymbols = symbols.length - (this.#happens(0.5) ? this.#symbolCount : 0);
+    await this.#open({ checkpoint, spareSymbols, ...(more > 0 && { symbols: this.#known }) });
     return true;
   }
 
   async #restore(): Promise<boolean> {
-    const checkpoint = await this.#session.checkpoint();
+    const checkpoint = await this.#save("restored");
     const [rowCount, session] = [this.#rows.length, this.#session];
     await this.#burst();
     // A burst may have gone on elsewhere.

@@ -2,7 +2,7 @@ import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { makeDurableFolder } from "../../../src/jobs/journal/durable.ts";
+import { makeDurableFolder } from "../../src/files/durable.ts";
 
 test("a folder is made with its parents, or the system says why not", async () => {
   const folder = mkdtempSync(join(tmpdir(), "factorloom-test-"));

@@ -1,10 +1,8 @@
 /** Files that survive a loss of power: written, synced, renamed, their folder synced. */
 import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
-import { makeFolders } from "../../files/folders.ts";
-import { replaceFile } from "../../files/pending_file.ts";
-import { isSystemError } from "../../files/system_error.ts";
-import { storageFails } from "../errors.ts";
+import { makeFolders } from "./folders.ts";
+import { replaceFile } from "./pending_file.ts";
 
 /** Flushes the content of a file to the disk. */
 export async function syncFile(path: string): Promise<void> {
@@ -32,13 +30,4 @@ export async function makeDurableFolder(path: string): Promise<void> {
 export async function writeDurably(path: string, parts: readonly Uint8Array[]): Promise<void> {
   await replaceFile(path, ...parts);
   await syncFolder(dirname(path));
-}
-
-/** Runs work on files of a job. @throws ResourceError E442 for a system error. */
-export async function storing<T>(path: string, work: () => Promise<T>): Promise<T> {
-  try {
-    return await work();
-  } catch (error) {
-    throw isSystemError(error) ? storageFails(path, error) : error;
-  }
 }
