@@ -18,7 +18,7 @@ import {
   TIME_DEFAULT,
 } from "../options.ts";
 import { LiveSession } from "./session.ts";
-import { openingOf, readSession } from "./session_checkpoint.ts";
+import { expectSameColumns, openingOf, readSession } from "./session_checkpoint.ts";
 
 /** Replacements for tests. */
 export interface SessionOverrides {
@@ -56,6 +56,7 @@ export async function openSession(
   const time = options.time ?? saved?.time ?? (warmup ? warmup.time : TIME_DEFAULT);
   const ofWarmUp = { names: warmup ? seriesOf(warmup) : [], shared: warmup?.seriesNames ?? [] };
   const series = saved?.series ?? ofWarmUp;
+  if (saved) expectSameColumns(saved, { time, series });
   const parts: SessionParts = {
     host,
     order: host.pool.nextCall(options.priority ?? PRIORITY_DEFAULT),

@@ -1,22 +1,26 @@
 import { resolve } from "node:path";
-import { isDeepStrictEqual } from "node:util";
 import { checkpointBytes, type WrittenFolder, writeFolder } from "../../checkpoint/write_checkpoint.ts";
 import { PROGRAM, type Program } from "../../compile.ts";
-import { describeTimeType } from "../../data/time/time_text.ts";
 import type { Panel } from "../../panel.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
 import { checkArgument, PATH } from "../../text/argument_kinds.ts";
 import { checkedOptions } from "../../text/option_kinds.ts";
 import { checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
 import type { ShortOfHistory } from "../history.ts";
-import { areEqual, type BarInput, type InputRow, inputRows } from "../input/bars.ts";
+import { type BarInput, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
 import { knownTo } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import { CHECKPOINT, checkBudget, PUSH_OPTIONS, type PushOptions } from "../options.ts";
 import type { LiveRow } from "../row.ts";
 import { PushRunner, type RanRow } from "./push_runner.ts";
-import { readSession, type SessionSnapshot, type StoredSession, snapshotOf } from "./session_checkpoint.ts";
+import {
+  expectSameColumns,
+  readSession,
+  type SessionSnapshot,
+  type StoredSession,
+  snapshotOf,
+} from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
 import { type RowEvents, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
@@ -190,18 +194,9 @@ export class LiveSession {
     await this.#queue.run(undefined, async () => {
       this.#expectOpen();
       const stored = await readSession(checkpoint);
-      const {
-        byLane,
-        symbols,
-        groups: saved,
-        series: savedSeries,
-        time: savedTime,
-      } = stored.state.description;
-      const { lanes, groups, series, time } = this.#parts;
-      if (!areEqual(savedTime.type, time.type))
-        throw checkpointOfOtherSession(`its times are each ${describeTimeType(savedTime.type)}`);
-      if (!isDeepStrictEqual(savedSeries, series))
-        throw checkpointOfOtherSession("other fields are the same for all symbols");
+      const { byLane, symbols, groups: saved } = stored.state.description;
+      const { lanes, groups } = this.#parts;
+      expectSameColumns(stored.state.description, this.#parts);
       const wanted = lanes.countWith(byLane);
       if (wanted > lanes.room)
         throw checkpointOfOtherSession(

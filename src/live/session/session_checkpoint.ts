@@ -1,9 +1,13 @@
+import { isDeepStrictEqual } from "node:util";
 import { paramsOf, type SavedParam, savedParams } from "../../checkpoint/lane_rows.ts";
 import { readCheckpoint, type StoredCheckpoint } from "../../checkpoint/read_checkpoint.ts";
 import type { RecurrencePoint } from "../../checkpoint/state_file.ts";
 import type { Snapshot } from "../../checkpoint/write_checkpoint.ts";
+import { describeTimeType } from "../../data/time/time_text.ts";
 import type { TimeColumn } from "../../panel.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
+import { checkpointOfOtherSession } from "../errors.ts";
+import { areEqual } from "../input/bars.ts";
 import type { SavedGroups } from "../input/group_codes.ts";
 import type { SeriesFields } from "../input/live_input.ts";
 import type { HeldRows, RowRetention } from "../input/retained_rows.ts";
@@ -86,6 +90,17 @@ export function snapshotOf(
 export async function readSession(checkpoint: string | Uint8Array): Promise<StoredSession> {
   checkArgument("a session", checkpoint, CHECKPOINT);
   return await readCheckpoint<SavedSession>(checkpoint);
+}
+
+/** @throws DataError E352 for times of another type, or other fields that are the same for all symbols. */
+export function expectSameColumns(
+  saved: SavedSession,
+  { time, series }: Pick<SessionParts, "time" | "series">,
+): void {
+  if (!areEqual(saved.time.type, time.type))
+    throw checkpointOfOtherSession(`its times are each ${describeTimeType(saved.time.type)}`);
+  if (!isDeepStrictEqual(saved.series, series))
+    throw checkpointOfOtherSession("other fields are the same for all symbols");
 }
 
 export function openingOf({ params }: SavedSession): GivenParams {
