@@ -365,6 +365,7 @@ export class RandomLife {
     this.#symbolCount += more;
     const spareSymbols = symbols.length - (this.#happens(0.5) ? this.#symbolCount : 0);
     await this.#open({ checkpoint, spareSymbols, ...(more > 0 && { symbols: this.#known }) });
+    this.#noteShort();
     return true;
   }
 
@@ -377,7 +378,16 @@ export class RandomLife {
     await this.#session.restore(checkpoint);
     this.#rows.length = rowCount;
     this.#hasNewest = false;
+    this.#noteShort();
     return true;
+  }
+
+  /** After a checkpoint no more factors are short, unless fewer rows are kept than they need. */
+  #noteShort(): void {
+    const short = new Set(Object.keys(this.#session.shortOfHistory));
+    if (this.#retainRows === undefined)
+      expect([...short.difference(this.#short)], "short after a checkpoint").toEqual([]);
+    this.#short = short;
   }
 
   async #updatePriorities(): Promise<boolean> {
