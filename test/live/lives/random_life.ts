@@ -149,10 +149,7 @@ export class RandomLife {
       groups: { sector: this.#happens(0.5) ? source.sectors : this.#sectorsOfLater() },
       warmup: this.#panelOf(bars),
       time: TIME,
-      spareSymbols:
-        source.symbols.length -
-        this.#symbolCount +
-        this.#pick(source.symbols.length > 50 ? [0, 1, 57] : [0, 1]),
+      spareSymbols: this.#spareCount(),
     });
     for (const bar of bars) this.#stand(bar, this.#resolved({}), null);
     const names = Object.entries(actions).flatMap(([name, weight]) => Array<string>(weight).fill(name));
@@ -185,8 +182,10 @@ export class RandomLife {
       restarts: this.#restarts,
       ...options,
     });
-    if (options.checkpoint) this.#around.note(`on ${name}`);
-    this.#noteShort();
+    if (options.checkpoint) {
+      this.#around.note(`on ${name}`);
+      this.#noteGoneOn();
+    } else this.#noteShort();
   }
 
   /**
@@ -355,9 +354,11 @@ export class RandomLife {
     const { symbols } = this.#habits.bars;
     const more = this.#happens(0.3) && this.#symbolCount < symbols.length ? 1 : 0;
     this.#symbolCount += more;
-    const spareSymbols = symbols.length - (this.#happens(0.5) ? this.#symbolCount : 0);
-    await this.#open({ checkpoint, spareSymbols, ...(more > 0 && { symbols: this.#known }) });
-    this.#noteGoneOn();
+    await this.#open({
+      checkpoint,
+      spareSymbols: this.#spareCount(),
+      ...(more > 0 && { symbols: this.#known }),
+    });
     return true;
   }
 
@@ -372,6 +373,13 @@ export class RandomLife {
     this.#hasNewest = false;
     this.#noteGoneOn();
     return true;
+  }
+
+  /** Room for all symbols, and now and then for more. Small memories have room for eight lanes, of which one stays spare. */
+  #spareCount(): number {
+    const { symbols } = this.#habits.bars;
+    const more = this.hosts.includes("small memories") ? [0] : symbols.length > 50 ? [0, 1, 57] : [0, 1, 9];
+    return symbols.length - this.#symbolCount + this.#pick(more);
   }
 
   /** After a checkpoint no more factors are short, unless fewer rows are kept than they need. */
