@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import { BARS, barLines, dateOf, folder, ROOT, run, SERVICE, service } from "./example_process.ts";
@@ -34,10 +34,11 @@ describe("the service", () => {
 
   test("says in a line what the user can mend", () => {
     const state = join(folder, "damaged.checkpoint");
-    writeFileSync(state, "no checkpoint");
+    mkdirSync(state);
+    writeFileSync(join(state, "state"), "no checkpoint");
     const damaged = service("--state", state);
     expect(damaged.status).toBe(1);
-    expect(damaged.stderr).toMatch(/^E351 the checkpoint is damaged/);
+    expect(damaged.stderr).toMatch(/^E351 .*state: the checkpoint is damaged/);
     expect(service("--every", "soon")).toMatchObject({
       status: 1,
       stderr: "--every expects a number, got soon\n",

@@ -13,6 +13,11 @@ export interface RetainedRow {
 /** Rows that stay as they are while they are written. */
 export interface HeldRows {
   readonly firstRow: number;
+  /** Rows so far. */
+  readonly count: number;
+  readonly retention: RowRetention;
+  /** How often all rows had been replaced or forgotten. */
+  readonly renewals: number;
   readonly rows: readonly LaneRow[];
   /** Call once: their memory may be used again. */
   readonly release: () => void;
@@ -194,6 +199,9 @@ export class RetainedRows {
     for (const slot of slots) slot.holds++;
     return {
       firstRow,
+      count: this.#count,
+      retention: this.retention,
+      renewals: this.#renewals,
       rows: slots.map(({ row, fields, groups, params }) => {
         return {
           time: row.time,

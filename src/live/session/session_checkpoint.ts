@@ -10,7 +10,7 @@ import { checkpointOfOtherSession } from "../errors.ts";
 import { areEqual } from "../input/bars.ts";
 import type { SavedGroups } from "../input/group_codes.ts";
 import type { SeriesFields } from "../input/live_input.ts";
-import type { HeldRows, RowRetention } from "../input/retained_rows.ts";
+import type { HeldRows } from "../input/retained_rows.ts";
 import type { GivenParams } from "../live_params.ts";
 import type { SessionParts } from "../live_program.ts";
 import { CHECKPOINT } from "../options.ts";
@@ -19,11 +19,6 @@ import { CHECKPOINT } from "../options.ts";
 export interface SavedProgress {
   readonly held: HeldRows;
   readonly points: readonly RecurrencePoint[];
-  /** Rows so far. */
-  readonly count: number;
-  readonly retention: RowRetention;
-  /** `RetainedRows.renewals`. */
-  readonly renewals: number;
   /** Time of the newest row; null before the first. */
   readonly lastTime: bigint | null;
   /** Time of the row at which history was last judged: see `StretchOf`; null before the first. */
@@ -51,13 +46,14 @@ export interface SavedSession {
 export type StoredSession = StoredCheckpoint<SavedSession>;
 
 /** The rows of a snapshot are held until its release. */
-export type SessionSnapshot = Snapshot & Pick<HeldRows, "release"> & Pick<SavedProgress, "renewals">;
+export type SessionSnapshot = Snapshot & Pick<HeldRows, "release" | "renewals">;
 
 export function snapshotOf(
   { lanes, groups, time, series }: SessionParts,
   params: GivenParams,
-  { held, points, retention, renewals, ...progress }: SavedProgress,
+  { held, points, lastTime, judgedTime }: SavedProgress,
 ): SessionSnapshot {
+  const { firstRow, rows, count, retention, renewals, release } = held;
   const { pointRows } = retention;
   const description: SavedSession = {
     byLane: lanes.byLane,
@@ -66,12 +62,11 @@ export function snapshotOf(
     series,
     params: savedParams(Object.entries(params)),
     groups: groups.save(),
-    count: progress.count,
+    count,
     retention: { rows: retention.rows, pointRows: Number.isFinite(pointRows) ? pointRows : null },
-    lastTime: textOf(progress.lastTime),
-    judgedTime: textOf(progress.judgedTime),
+    lastTime: textOf(lastTime),
+    judgedTime: textOf(judgedTime),
   };
-  const { firstRow, rows, release } = held;
   return {
     // Symbols may be added while it is written.
     description: structuredClone(description),

@@ -343,16 +343,8 @@ export class SessionRows {
     await this.#current.runner.finish();
     const points = await this.#pointsNow();
     if (!this.#current.isWhole(points.at(-1)!)) await this.#current.runner.runRest(this.#newest?.slot ?? 0);
-    const { count, retention, renewals } = this.retained;
-    return {
-      held: this.retained.hold(),
-      points: this.retained.pointsTo(points),
-      count,
-      retention,
-      renewals,
-      lastTime: this.times.last,
-      judgedTime: this.times.judged,
-    };
+    const { last: lastTime, judged: judgedTime } = this.times;
+    return { held: this.retained.hold(), points: this.retained.pointsTo(points), lastTime, judgedTime };
   }
 
   /**
