@@ -24,6 +24,10 @@ interface BurstFlags extends ScalingFlags {
   readonly rounds: number;
 }
 
+interface TurnFlags extends BurstFlags {
+  readonly everyMs: number;
+}
+
 interface RestFlags extends Omit<ScalingFlags, "rows"> {
   readonly pushes: number;
   readonly rounds: number;
@@ -73,6 +77,16 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .option("--json", "print as JSON")
     .action(runBeside);
   bench
+    .command("turns")
+    .description("pushes of a session alone, and beside a burst of another one of the same program, alpha101")
+    .option("--lanes <count>", "instruments", parseCount, 2000)
+    .option("--rows <count>", "rows of a burst", parseCount, 400)
+    .option("--rounds <count>", "bursts", parseCount, 3)
+    .option("--every-ms <ms>", "between two pushes", parseCount, 5)
+    .option("--threads <count>", "threads (default: one per core, less one from 4 on)", parseCount)
+    .option("--json", "print as JSON")
+    .action(runTurns);
+  bench
     .command("rests")
     .description("a push that wants a factor again after many that did not, beside all pushes")
     .option("--lanes <count>", "instruments", parseCount, 512)
@@ -103,6 +117,22 @@ async function runBursts({ threads = threadsOfMachine(), json, ...size }: BurstF
     ["rows come", "ms a row", "times one by one", "rows that overlap the one before"],
     bursts.map(({ manner, msPerRow, ratio, overlapping }) => {
       return [manner, figure(msPerRow), figure(ratio), overlapping];
+    }),
+  ]);
+}
+
+async function runTurns({ threads = threadsOfMachine(), json, ...size }: TurnFlags): Promise<void> {
+  const { measureTurns } = await import("../schedule/turns.ts");
+  const formulas = await benchmarkFormulas();
+  const turns = await withProgress("turns", (onProgress) =>
+    measureTurns(formulas, { threads, ...size, onProgress }),
+  );
+  const [alone] = turns;
+  printFigures(json, turns, [
+    ["", "pushes", "p50 ms", "times alone", "p99 ms", "times alone"],
+    turns.map(({ manner, pushes, ms: { p50, p99 } }) => {
+      const ratios = [p50 / alone!.ms.p50, p99 / alone!.ms.p99];
+      return [manner, pushes, figure(p50), figure(ratios[0]!), figure(p99), figure(ratios[1]!)];
     }),
   ]);
 }

@@ -8,14 +8,14 @@ import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
 import { generationsOf, mayRest } from "../plan/plan.ts";
-import type { CallOrder } from "../schedule/call_order.ts";
 import { LiveInput } from "./input/live_input.ts";
 import { type LatencyModel, MeasuredLatency } from "./latency.ts";
 import { type FactorGate, type LiveDag, type LiveFactor, liveDag } from "./live_dag.ts";
 
 export interface LivePlanSpec {
   readonly laneCount: number;
-  readonly order: CallOrder;
+  /** Of its rows among calls: each is a call of its own. */
+  readonly priority: number;
   /** Fields that hold values where symbols have no row. */
   readonly series: readonly string[];
   readonly isRevisable: boolean;
@@ -96,7 +96,7 @@ export class LivePlan {
       registry,
       operators: program.operators,
       blockRows: 1,
-      order: spec.order,
+      order: { priority: spec.priority },
       signal,
       kernel: spec.kernel,
       disabledPasses: program.disabledPasses,

@@ -13,7 +13,6 @@ import { LiveProgram, type SessionParts } from "../live_program.ts";
 import {
   checkedOpenOptions,
   type OpenOptions,
-  PRIORITY_DEFAULT,
   SPARE_SYMBOLS_DEFAULT,
   TIME_DEFAULT,
 } from "../options.ts";
@@ -59,7 +58,6 @@ export async function openSession(
   const series = saved?.series ?? ofWarmUp;
   const parts: SessionParts = {
     host,
-    order: host.pool.nextCall(options.priority ?? PRIORITY_DEFAULT),
     lanes,
     groups,
     time: { name: time.name, type: time.type },
