@@ -3,7 +3,7 @@ import { isInterruption, isOfOperator } from "../execution/plan_failures.ts";
 import { type BudgetSplit, type LiveClock, splitByBudget } from "./deadline.ts";
 import type { FactorGate, LiveFactor } from "./live_dag.ts";
 import type { LiveCall } from "./live_params.ts";
-import type { LivePlan, RunAccount } from "./live_plan.ts";
+import type { LivePlan, LiveRunOptions, RunAccount } from "./live_plan.ts";
 import type { LatePolicy } from "./options.ts";
 import type { FactorTag, FactorTags } from "./row.ts";
 
@@ -32,6 +32,9 @@ export interface RowRun {
   /** Settles when the row has ended; null if it has. */
   readonly rest: Promise<void> | null;
 }
+
+/** A push that comes while the session catches up waits for about so long, and for one part of a node at least. */
+const PIECE_MS = 1;
 
 /** Runs the rows of a plan, the most urgent factors first if a budget is short. */
 export class RowRunner {
@@ -95,14 +98,15 @@ export class RowRunner {
   }
 
   /**
-   * Runs what the newest row left out, condition by condition, until it must stop: a push that comes meanwhile waits for
-   * one of them. The next call goes on there.
+   * Runs what the newest row left out in pieces, condition by condition, while it may go on: a push that comes meanwhile
+   * waits for one piece. The next call begins with the next condition.
    */
-  async catchUp(slot: number, mustStop: () => boolean): Promise<void> {
+  async catchUp(slot: number, mayGoOn: () => boolean): Promise<void> {
     const { gates } = this.#plan;
-    for (let count = 0; count < gates.length && !mustStop(); count++) {
+    for (let count = 0; count < gates.length && mayGoOn(); count++) {
       this.#lastGate = (this.#lastGate + 1) % gates.length;
-      await this.#tryRest(slot, false, this.#lastGate);
+      const piece = { only: this.#lastGate, pieceMs: PIECE_MS };
+      for (let ran = 1; ran > 0 && mayGoOn(); ) ran = (await this.#tryRest(slot, piece))?.nodesRun ?? 0;
     }
   }
 
@@ -112,20 +116,22 @@ export class RowRunner {
    */
   async endRest(slot: number, mustStop: () => boolean = () => false): Promise<void> {
     if (!this.#plan.mayRest || this.#plan.rowCount === 0) return;
-    if (await this.#tryRest(slot, true)) return;
+    if (await this.#tryRest(slot, { endsRest: true })) return;
     for (let gate = 0; gate < this.#plan.gates.length && !mustStop(); gate++)
-      await this.#tryRest(slot, true, gate);
+      await this.#tryRest(slot, { endsRest: true, only: gate });
   }
 
-  /** Runs what all gates, or one, have left out, or recursions alone; false if an operator failed, or it was cut off. */
-  async #tryRest(slot: number, endsRest: boolean, only: number | null = null): Promise<boolean> {
-    const gates = this.#plan.gates.map((_, gate) => only === null || gate === only);
+  /** Runs what all gates, or one, have left out; null if an operator failed, or it was cut off. */
+  async #tryRest(
+    slot: number,
+    { only, ...options }: Pick<LiveRunOptions, "endsRest" | "pieceMs"> & { readonly only?: number },
+  ): Promise<RunAccount | null> {
+    const gates = this.#plan.gates.map((_, gate) => only === undefined || gate === only);
     try {
-      await this.#plan.run({ gates, slot, row: "rest", endsRest });
-      return true;
+      return await this.#plan.run({ gates, slot, row: "rest", ...options });
     } catch (error) {
       if (!isInterruption(error) && !isOfOperator(error)) throw error;
-      return false;
+      return null;
     }
   }
 

@@ -11,6 +11,8 @@ export interface Turn {
   hold(rest: Promise<unknown>): void;
   /** Whether there are later calls. */
   hasLater(): boolean;
+  /** Resolves when another call comes. */
+  later(): Promise<void>;
   /** Takes back all later calls that follow, but for those that were called when this one was aborted already. */
   takeBackLater(): void;
   /** @throws ResourceError E412 if an earlier call has taken this one back. */
@@ -32,6 +34,8 @@ export class SessionQueue {
   /** Resolve when all calls so far have passed their turn, and when all have ended. */
   #passed: Promise<unknown> = Promise.resolve();
   #ended: Promise<unknown> = Promise.resolve();
+  /** Resolves when the next call comes. */
+  #called = Promise.withResolvers<void>();
 
   /** Runs the work when all earlier work has ended. If the signal is aborted while it waits, it rejects and does not run. */
   async run<T>(signal: AbortSignal | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
@@ -59,6 +63,8 @@ export class SessionQueue {
     const { promise: passing, resolve: pass } = Promise.withResolvers<unknown>();
     const { promise: ending, resolve: end } = Promise.withResolvers<unknown>();
     this.#pending.push(call);
+    this.#called.resolve();
+    this.#called = Promise.withResolvers();
     this.#passed = passed.then(() => passing);
     this.#ended = earlier.then(() => ending);
     let rest: Promise<unknown> | null = null;
@@ -70,6 +76,7 @@ export class SessionQueue {
         this.#passed = Promise.all([this.#passed, rest]);
       },
       hasLater: () => this.#behind(call).length > 0,
+      later: () => this.#called.promise,
       takeBackLater: () => {
         // It may have ended before all its rows: it has taken back others then.
         if (!this.#pending.includes(call)) return;
