@@ -30,10 +30,11 @@ export class CallNumbers {
     this.#next = first;
   }
 
-  /** The number of a call: behind all calls so far, and behind the first rows under way. */
+  /** The number of a call: behind all calls so far, and behind the row under way that goes first. */
   next(): number {
-    for (const [first] of this.#rows.values())
-      if (((first! - this.#next) | 0) >= 0) this.#next = (first! + 1) | 0;
+    let ahead = Number.POSITIVE_INFINITY;
+    for (const [first] of this.#rows.values()) ahead = Math.min(ahead, (first! - this.#next) | 0);
+    if (ahead >= 0 && ahead < Number.POSITIVE_INFINITY) this.#next = (this.#next + ahead + 1) | 0;
     const number = this.#next;
     this.#next = (number + 1) | 0;
     return number;
@@ -41,11 +42,10 @@ export class CallNumbers {
 
   /** The number of a row of a session that begins. */
   begin(session: unknown): number {
-    const rows = this.#rows.get(session) ?? [];
-    this.#rows.set(session, rows);
-    const ahead = rows.at(-1);
-    const number = ahead === undefined ? this.next() : (ahead + ROWS_APART) | 0;
-    rows.push(number);
+    const rows = this.#rows.get(session);
+    const number = rows ? (rows.at(-1)! + ROWS_APART) | 0 : this.next();
+    if (rows) rows.push(number);
+    else this.#rows.set(session, [number]);
     return number;
   }
 
