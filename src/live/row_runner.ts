@@ -1,6 +1,7 @@
 import { suppressUnhandled } from "../evaluation/awaiting.ts";
 import { isInterruption, isOfOperator } from "../execution/plan_failures.ts";
 import { type BudgetSplit, type LiveClock, splitByBudget } from "./deadline.ts";
+import type { InputRow } from "./input/bars.ts";
 import type { FactorGate, LiveFactor } from "./live_dag.ts";
 import type { LiveCall } from "./live_params.ts";
 import type { LivePlan, LiveRunOptions, RunAccount } from "./live_plan.ts";
@@ -33,8 +34,20 @@ export interface RowRun {
   readonly rest: Promise<void> | null;
 }
 
+/** A row and how it was run. */
+export interface RanRow {
+  readonly row: InputRow;
+  readonly slot: number;
+  readonly run: RowRun;
+}
+
 /** A push that comes while the session catches up waits for about so long, and for one part of a node at least. */
 const PIECE_MS = 1;
+
+/** What is run of that which was left out: by default all gates. */
+interface RestOptions extends Pick<LiveRunOptions, "endsRest" | "pieceMs"> {
+  readonly only?: number;
+}
 
 /** Runs the rows of a plan, the most urgent factors first if a budget is short. */
 export class RowRunner {
@@ -121,14 +134,21 @@ export class RowRunner {
       await this.#tryRest(slot, { endsRest: true, only: gate });
   }
 
-  /** Runs what all gates, or one, have left out; null if an operator failed, or it was cut off. */
-  async #tryRest(
-    slot: number,
-    { only, ...options }: Pick<LiveRunOptions, "endsRest" | "pieceMs"> & { readonly only?: number },
-  ): Promise<RunAccount | null> {
+  /** Runs the rows that recursions have missed. @throws UsageError E515 where one of them fails; as `OpenPlan.run`. */
+  async runRest(slot: number): Promise<void> {
+    await this.#rest(slot, { endsRest: true });
+  }
+
+  /** Runs what all gates, or one, have left out, or recursions alone. */
+  async #rest(slot: number, { only, ...options }: RestOptions): Promise<RunAccount> {
     const gates = this.#plan.gates.map((_, gate) => only === undefined || gate === only);
+    return await this.#plan.run({ gates, slot, row: "rest", ...options });
+  }
+
+  /** The same; null if an operator failed, or it was cut off. */
+  async #tryRest(slot: number, options: RestOptions): Promise<RunAccount | null> {
     try {
-      return await this.#plan.run({ gates, slot, row: "rest", ...options });
+      return await this.#rest(slot, options);
     } catch (error) {
       if (!isInterruption(error) && !isOfOperator(error)) throw error;
       return null;

@@ -1,5 +1,4 @@
 import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
-import { barTakenBack } from "../errors.ts";
 
 /** The turn of a call of a session. */
 export interface Turn {
@@ -13,18 +12,15 @@ export interface Turn {
   hasLater(): boolean;
   /** Resolves when another call comes. */
   later(): Promise<void>;
-  /** Takes back all later calls that follow, but for those that were called when this one was aborted already. */
-  takeBackLater(): void;
-  /** @throws ResourceError E412 if an earlier call has taken this one back. */
-  throwIfTakenBack(): void;
+  /** Refuses the later calls so far that follow. */
+  refuseLater(reason: Error): void;
+  /** @throws the reason for which an earlier call has refused this one. */
+  throwIfRefused(): void;
 }
 
 interface PendingCall {
   readonly follows: boolean;
-  readonly signal: AbortSignal | undefined;
-  /** Calls ahead that were aborted when this one was called: its caller knows that they do not count. */
-  readonly abortedAhead: readonly PendingCall[];
-  isTakenBack: boolean;
+  refusal: Error | null;
 }
 
 /** Begins and ends the calls of a session in order: some run alone, others begin while earlier ones run. */
@@ -57,8 +53,7 @@ export class SessionQueue {
     follows: boolean,
     work: (turn: Turn) => Promise<T>,
   ): Promise<T> {
-    const abortedAhead = this.#pending.filter((ahead) => ahead.signal?.aborted);
-    const call: PendingCall = { follows, signal, abortedAhead, isTakenBack: false };
+    const call: PendingCall = { follows, refusal: null };
     const [passed, earlier] = [this.#passed, this.#ended];
     const { promise: passing, resolve: pass } = Promise.withResolvers<unknown>();
     const { promise: ending, resolve: end } = Promise.withResolvers<unknown>();
@@ -77,18 +72,11 @@ export class SessionQueue {
       },
       hasLater: () => this.#behind(call).length > 0,
       later: () => this.#called.promise,
-      takeBackLater: () => {
-        // It may have ended before all its rows: it has taken back others then.
-        if (!this.#pending.includes(call)) return;
-        const takenBack = [call];
-        for (const later of this.#behind(call)) {
-          if (!later.follows || takenBack.every((ahead) => later.abortedAhead.includes(ahead))) continue;
-          later.isTakenBack = true;
-          takenBack.push(later);
-        }
+      refuseLater: (reason) => {
+        for (const later of this.#behind(call)) if (later.follows) later.refusal ??= reason;
       },
-      throwIfTakenBack: () => {
-        if (call.isTakenBack) throw barTakenBack();
+      throwIfRefused: () => {
+        if (call.refusal !== null) throw call.refusal;
       },
     };
     try {
