@@ -29,6 +29,7 @@ interface TurnFlags extends BurstFlags {
 }
 
 interface RestFlags extends Omit<ScalingFlags, "rows"> {
+  readonly everyMs: number;
   readonly pushes: number;
   readonly rounds: number;
 }
@@ -91,6 +92,7 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .description("a push that wants a factor again after many that did not, beside all pushes")
     .option("--lanes <count>", "instruments", parseCount, 512)
     .option("--pushes <count>", "pushes that do not want it", parseCount, 10_000)
+    .option("--every-ms <ms>", "between two pushes (default: none)", parseCount, 0)
     .option("--threads <count>", "threads (default: one per core, less one from 4 on)", parseCount)
     .option("--rounds <count>", "turns", parseCount, 5)
     .option("--json", "print as JSON")
@@ -141,9 +143,10 @@ async function runRests({ threads = threadsOfMachine(), json, ...size }: RestFla
   const { measureRests } = await import("../schedule/rests.ts");
   const rests = await withProgress("rests", (onProgress) => measureRests({ threads, ...size, onProgress }));
   printFigures(json, rests, [
-    ["ten", "catch up", "push ms", "first ms", "ratio", "nodes left out"],
+    ["ten", "catch up", "push p50 ms", "p99 ms", "mean ms", "first ms", "times p50", "nodes left out"],
     rests.map(({ factors, catchUp, ms, firstMs, nodesPruned }) => {
-      return [factors, catchUp, figure(ms), figure(firstMs), figure(firstMs / ms), nodesPruned];
+      const figures = [ms.p50, ms.p99, ms.mean, firstMs, firstMs / ms.p50].map(figure);
+      return [factors, catchUp, ...figures, nodesPruned];
     }),
   ]);
 }
