@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Program } from "../compile.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
@@ -106,13 +107,13 @@ export class LiveProgram {
   }
 
   /**
-   * Adopts the params of a program with the same graph and keeps all state; false if the graph differs.
+   * Adopts the params of a program that computes the same, and keeps all state; false if it does not.
    *
    * @throws UsageError E506, E528, E555 as `Engine.openSession`.
    */
   adopt(parts: SessionParts, program: Program, opening: GivenParams): boolean {
     const registry = builtInRegistry.with(program.operators);
-    if (!this.plan.isOf(program, specOf(parts))) return false;
+    if (!isDeepStrictEqual(namesOf(program, parts), namesOf(this.#program, this.#parts))) return false;
     this.#program = program;
     this.#params = paramsOf(program, this.plan, registry, opening);
     this.#parts = parts;
@@ -193,6 +194,12 @@ function specOf({ order, lanes, series, options }: SessionParts): LivePlanSpec {
     priorities: options.priorities ?? {},
     kernel: options.kernel,
   };
+}
+
+/** Equal where plans are, apart from values of params. */
+function namesOf(program: Program, parts: SessionParts): unknown[] {
+  const { select, priorities, series } = specOf(parts);
+  return [program.origin().fingerprints.program, program.disabledPasses, select, priorities, series];
 }
 
 function paramsOf(program: Program, { factors, read }: LivePlan, registry: Registry, opening: GivenParams) {

@@ -1,4 +1,5 @@
 /** Turns blocks of factor values into the record batches of the long output table. */
+import { basename } from "node:path";
 import {
   BufferType,
   Data,
@@ -15,6 +16,8 @@ import {
   type Vector,
   vectorFromArray,
 } from "apache-arrow";
+import type { ProgramOrigin } from "../../dag/fingerprints.ts";
+import { packageVersion } from "../../files/package_version.ts";
 import type { TimeType } from "../../panel.ts";
 import { Pauses } from "../../steps.ts";
 import { factorNameTaken } from "../errors.ts";
@@ -29,6 +32,8 @@ export interface OutputColumns {
   /** One per lane. */
   readonly symbols: readonly string[];
   readonly factors: readonly string[];
+  /** Of the program; its names are in the metadata of the table. */
+  readonly origin?: ProgramOrigin;
 }
 
 export interface OutputOptions {
@@ -66,6 +71,7 @@ export class FactorBatches {
   readonly #capacity: number;
   readonly #dictionary: Vector<Utf8>;
   readonly #factors: readonly FactorValues[];
+  readonly #metadata: Map<string, string> | undefined;
   /** The columns of a large batch take long. */
   readonly #pauses = new Pauses();
   #times: BigInt64Array | Int32Array;
@@ -79,6 +85,7 @@ export class FactorBatches {
   constructor(columns: OutputColumns, options: OutputOptions) {
     checkFactorNames(columns);
     this.#columns = columns;
+    this.#metadata = columns.origin && metadataOf(columns.origin);
     const laneCount = columns.symbols.length;
     const rowBytes = 8 * (columns.factors.length + 2);
     const batchRows = Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes);
@@ -95,9 +102,12 @@ export class FactorBatches {
 
   /** The schema of the table; the counts in its metadata are those so far. */
   schema(): Schema {
-    const { time, factors } = this.#columns;
-    const fields = factors.map((name, index) => factorField(name, this.#factors[index]!.nonFiniteCount));
-    return schemaOf(time, fields);
+    const { time, factors, origin } = this.#columns;
+    const fingerprints = origin?.fingerprints.factors;
+    const fields = factors.map((name, index) =>
+      factorField(name, this.#factors[index]!.nonFiniteCount, fingerprints?.get(name)),
+    );
+    return schemaOf(time, fields, this.#metadata);
   }
 
   /** Nulls of each factor's column so far, by name. */
@@ -212,12 +222,12 @@ export function checkFactorNames({ time, factors }: Omit<OutputColumns, "symbols
   }
 }
 
-/** The columns of the output for these factors of a source. */
+/** The columns of the output for what is wanted of a program over a source. */
 export function outputColumns(
   { time, symbols }: PanelSource,
-  factors: readonly { readonly name: string }[],
+  wanted: { readonly factors: readonly { readonly name: string }[]; readonly origin: () => ProgramOrigin },
 ): OutputColumns {
-  return { time, symbols, factors: factors.map(({ name }) => name) };
+  return { time, symbols, factors: wanted.factors.map(({ name }) => name), origin: wanted.origin() };
 }
 
 /** The names of the output's columns. */
@@ -250,12 +260,28 @@ export function keyColumns(
   ];
 }
 
-export function schemaOf({ name, type }: OutputColumns["time"], factors: readonly Field[]): Schema {
+export function schemaOf(
+  { name, type }: OutputColumns["time"],
+  factors: readonly Field[],
+  metadata?: Map<string, string>,
+): Schema {
   const keys = [new Field(name, arrowTimeType(type), false), new Field(SYMBOL_NAME, SYMBOL_TYPE, false)];
-  return new Schema([...keys, ...factors]);
+  return new Schema([...keys, ...factors], metadata);
 }
 
-/** The field of a factor with this number of infinities. */
-export function factorField(name: string, nonFiniteCount: number): Field {
-  return new Field(name, new Float64(), true, new Map([["nonFinite", String(nonFiniteCount)]]));
+/** The field of a factor with this number of infinities, and the fingerprint of its formula. */
+export function factorField(name: string, nonFiniteCount: number, fingerprint?: string): Field {
+  const metadata = new Map([["nonFinite", String(nonFiniteCount)]]);
+  if (fingerprint !== undefined) metadata.set("fingerprint", fingerprint);
+  return new Field(name, new Float64(), true, metadata);
+}
+
+/** Formulas as they are written, with their dialect, and the release; of several files each under its name. */
+function metadataOf({ files }: ProgramOrigin): Map<string, string> {
+  const metadata = new Map([["factorloom", packageVersion()]]);
+  for (const { file, dialect, text } of files) {
+    const ofFile = files.length === 1 ? "" : ` of ${basename(file)}`;
+    metadata.set(`dialect${ofFile}`, dialect).set(`formulas${ofFile}`, text);
+  }
+  return metadata;
 }
