@@ -53,7 +53,7 @@ export interface SessionParts {
 /** A program of a session: its open plan, its tables and its runner. */
 export class LiveProgram {
   readonly plan: LivePlan;
-  readonly tables: LiveTables;
+  tables: LiveTables;
   readonly runner: RowRunner;
   readonly #registry: Registry;
   #parts: SessionParts;
@@ -90,11 +90,11 @@ export class LiveProgram {
     registry: Registry,
     opening: GivenParams,
   ) {
-    const { lanes, time, options, clock } = parts;
+    const { options, clock } = parts;
     this.plan = plan;
     this.#program = program;
     this.#params = paramsOf(program, plan, registry, opening);
-    this.tables = new LiveTables(plan, lanes, time, options.keepInfinite === true);
+    this.tables = tablesOf(parts, program, plan);
     this.runner = new RowRunner(plan, clock, options.late === "skip");
     this.#registry = registry;
     this.#parts = parts;
@@ -124,6 +124,7 @@ export class LiveProgram {
     this.#program = program;
     this.#params = paramsOf(program, this.plan, registry, opening);
     this.#parts = parts;
+    this.tables = tablesOf(parts, program, this.plan);
     return true;
   }
 
@@ -209,6 +210,10 @@ function specOf({ order, lanes, series, options }: SessionParts): LivePlanSpec {
     priorities: options.priorities ?? {},
     kernel: options.kernel,
   };
+}
+
+function tablesOf({ lanes, time, options }: SessionParts, program: Program, plan: LivePlan): LiveTables {
+  return new LiveTables(plan, lanes, time, program.origin(), options.keepInfinite === true);
 }
 
 /** Equal where plans are, apart from values of params. */

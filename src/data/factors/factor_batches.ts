@@ -71,7 +71,6 @@ export class FactorBatches {
   readonly #capacity: number;
   readonly #dictionary: Vector<Utf8>;
   readonly #factors: readonly FactorValues[];
-  readonly #metadata: Map<string, string> | undefined;
   /** The columns of a large batch take long. */
   readonly #pauses = new Pauses();
   #times: BigInt64Array | Int32Array;
@@ -85,7 +84,6 @@ export class FactorBatches {
   constructor(columns: OutputColumns, options: OutputOptions) {
     checkFactorNames(columns);
     this.#columns = columns;
-    this.#metadata = columns.origin && metadataOf(columns.origin);
     const laneCount = columns.symbols.length;
     const rowBytes = 8 * (columns.factors.length + 2);
     const batchRows = Math.min(BATCH_ROWS, BATCH_BYTES / rowBytes);
@@ -102,12 +100,7 @@ export class FactorBatches {
 
   /** The schema of the table; the counts in its metadata are those so far. */
   schema(): Schema {
-    const { time, factors, origin } = this.#columns;
-    const fingerprints = origin?.fingerprints.factors;
-    const fields = factors.map((name, index) =>
-      factorField(name, this.#factors[index]!.nonFiniteCount, fingerprints?.get(name)),
-    );
-    return schemaOf(time, fields, this.#metadata);
+    return schemaOf(this.#columns, (factor) => this.#factors[factor]!.nonFiniteCount);
   }
 
   /** Nulls of each factor's column so far, by name. */
@@ -260,20 +253,26 @@ export function keyColumns(
   ];
 }
 
+/** The schema of the output, given the number of infinities of each factor by its index. */
 export function schemaOf(
-  { name, type }: OutputColumns["time"],
-  factors: readonly Field[],
-  metadata?: Map<string, string>,
+  { time, factors, origin }: Omit<OutputColumns, "symbols">,
+  nonFiniteCountOf: (factor: number) => number,
 ): Schema {
-  const keys = [new Field(name, arrowTimeType(type), false), new Field(SYMBOL_NAME, SYMBOL_TYPE, false)];
-  return new Schema([...keys, ...factors], metadata);
+  const keys = [
+    new Field(time.name, arrowTimeType(time.type), false),
+    new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
+  ];
+  const fields = factors.map((name, factor) => {
+    const metadata = nonFiniteMetadata(nonFiniteCountOf(factor));
+    const fingerprint = origin?.fingerprints.factors.get(name);
+    if (fingerprint !== undefined) metadata.set("fingerprint", fingerprint);
+    return new Field(name, new Float64(), true, metadata);
+  });
+  return new Schema([...keys, ...fields], origin && metadataOf(origin));
 }
 
-/** The field of a factor with this number of infinities, and the fingerprint of its formula. */
-export function factorField(name: string, nonFiniteCount: number, fingerprint?: string): Field {
-  const metadata = new Map([["nonFinite", String(nonFiniteCount)]]);
-  if (fingerprint !== undefined) metadata.set("fingerprint", fingerprint);
-  return new Field(name, new Float64(), true, metadata);
+export function nonFiniteMetadata(count: number): Map<string, string> {
+  return new Map([["nonFinite", String(count)]]);
 }
 
 /** Formulas as they are written, with their dialect, and the release; of several files each under its name. */

@@ -140,8 +140,7 @@ export class JobRunner {
     const signal = AbortSignal.any([signals.abort, signals.stop]);
     const run = { texts, signals, names: this.#job.source, open, signal };
     const { begin } = this.#history;
-    if (begin !== null)
-      expectSameSettings(this.#job, settingsOf(this.#job, await this.#programFor(begin, run)), begin);
+    if (begin !== null) expectSameSettings(this.#job, await this.#programFor(begin, run), begin);
     await this.#sink.check("newest");
     return run;
   }
@@ -239,10 +238,10 @@ export class JobRunner {
       return;
     if (before === null) await this.#sink.expectEmpty();
     const program = await this.#programFor(columns, run);
-    const settings = settingsOf(this.#job, program);
     const { factors } = program;
     const id = before?.id ?? randomUUID();
     await this.#closeState();
+    const settings = settingsOf(this.#job, program);
     await this.#store.append({ kind: "begin", job: this.#job.name, id, factors, settings, ...columns });
   }
 
@@ -334,8 +333,8 @@ export class JobRunner {
     const program = await this.#programFor(this.#history.begin!, run);
     const open = await this.#openState(program, run);
     const { begin, universe, sequence } = this.#history;
-    const { factors, program: computed } = program;
-    const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin: computed.origin() };
+    const { factors, origin } = program;
+    const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin: origin() };
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;
     try {
