@@ -238,11 +238,10 @@ export class JobRunner {
       return;
     if (before === null) await this.#sink.expectEmpty();
     const program = await this.#programFor(columns, run);
-    const { factors } = program;
+    const kept = { factors: program.factors, settings: settingsOf(this.#job, program) };
     const id = before?.id ?? randomUUID();
     await this.#closeState();
-    const settings = settingsOf(this.#job, program);
-    await this.#store.append({ kind: "begin", job: this.#job.name, id, factors, settings, ...columns });
+    await this.#store.append({ kind: "begin", job: this.#job.name, id, ...kept, ...columns });
   }
 
   /**
@@ -333,8 +332,9 @@ export class JobRunner {
     const program = await this.#programFor(this.#history.begin!, run);
     const open = await this.#openState(program, run);
     const { begin, universe, sequence } = this.#history;
-    const { factors, origin } = program;
-    const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin: origin() };
+    const { factors } = program;
+    const origin = program.program.origin();
+    const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin };
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;
     try {

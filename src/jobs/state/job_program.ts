@@ -4,7 +4,6 @@ import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
 import { compile, type EvaluableProgram, type Program, withOperators } from "../../compile.ts";
-import type { ProgramOrigin } from "../../dag/fingerprints.ts";
 import { readSeriesTable } from "../../data/side_tables/series_table.ts";
 import { broughtFields } from "../../evaluation/has_row.ts";
 import { joinPrograms } from "../../evaluation/joined_programs.ts";
@@ -24,7 +23,6 @@ import { readJobGroups } from "./job_groups.ts";
 /** The formula files of a job as one program, with the options of its evaluation. */
 export interface JobProgram {
   readonly program: EvaluableProgram;
-  readonly origin: () => ProgramOrigin;
   readonly options: EvaluateOptions;
   /** Factors of the output, in the order of the files. */
   readonly factors: readonly string[];
@@ -58,10 +56,7 @@ export async function readFormulas({ formulas, program }: JobConfig): Promise<Fo
  * What results depend on beside the input, as digests by their names in messages. Formulas count by what they compute: not
  * their comments, nor the release that compiles them.
  */
-export function settingsOf(
-  job: JobConfig,
-  { program: computed, origin }: JobProgram,
-): BeginRecord["settings"] {
+export function settingsOf(job: JobConfig, { program: computed }: JobProgram): BeginRecord["settings"] {
   const { program, source, groups, sink, schedule } = job;
   const { params = {}, paramsByTime, select, from, to, restarts, keepInfinite = false } = job.call;
   const { timeColumn, symbolColumn, rename, series } = source;
@@ -69,7 +64,7 @@ export function settingsOf(
   const query = source.kind === "duckdb" ? source.query : null;
   const dates = sink.kind === "parquet" ? schedule.timezone : null;
   const settings: Record<string, unknown> = {
-    formulas: origin().fingerprints.program,
+    formulas: computed.origin().fingerprints.program,
     operators: operators.map((path) => moduleDigest(pathToFileURL(path).href)),
     params: Object.entries({ ...Object.fromEntries(computed.params), ...params }).sort(([a], [b]) =>
       a < b ? -1 : 1,
@@ -139,7 +134,6 @@ export async function compileJob(
   const lookbacks = program.factors.filter(({ name }) => factors.includes(name));
   return {
     program,
-    origin: program.origin,
     options,
     seriesNames,
     isWritten: await writtenTimes(job.call, time.type),
