@@ -64,9 +64,9 @@ export function settingsOf(job: JobConfig, { program: computed }: JobProgram): B
   const query = source.kind === "duckdb" ? source.query : null;
   const dates = sink.kind === "parquet" ? schedule.timezone : null;
   const settings: Record<string, unknown> = {
-    formulas: computed.origin().fingerprints.program,
     operators: operators.map((path) => moduleDigest(pathToFileURL(path).href)),
-    params: Object.entries({ ...Object.fromEntries(computed.params), ...params }).sort(([a], [b]) =>
+    formulas: computed.origin().fingerprints.program,
+    params: [...new Map([...computed.params, ...Object.entries(params)])].sort(([a], [b]) =>
       a < b ? -1 : 1,
     ),
     select: select ?? null,
