@@ -248,7 +248,10 @@ test("another file of operators is refused, also by a dry run, and the same one 
   using folder = new JobFolder({ formulas });
   const use = (name: string, text: string) => {
     writeFileSync(join(folder.path, name), text);
-    folder.configure({ formulas, job: `operators: [${name}]` });
+    folder.configure({ formulas });
+    folder.rewriteConfig((yaml) =>
+      yaml.replace("formulas: a.factors", `formulas: { files: a.factors, operators: [${name}] }`),
+    );
   };
   use("first.mjs", OPERATOR);
   folder.addBars(realBars(1, 5)[0]!);
