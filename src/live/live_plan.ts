@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { finalDag, type Program } from "../compile.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
 import { broughtFields } from "../evaluation/has_row.ts";
@@ -154,10 +153,11 @@ export class LivePlan {
   }
 
   /** Predicted wall time of a run in ms. */
-  predictMs(gates: readonly boolean[], row: "next" | "again"): number {
+  predictMs(gates: readonly boolean[], row: LiveRunOptions["row"]): number {
     const { openPlan } = this.evaluation;
     const firstRow = row === "next" ? openPlan.next.row : openPlan.next.row - 1;
-    const selection = openPlan.preview(firstRow, { conditions: gates, mayLose: true });
+    const options = { conditions: gates, addsRemainingNodes: row === "rest", mayLose: true };
+    const selection = openPlan.preview(firstRow, options);
     return this.latency.predictMs(selection, firstRow);
   }
 
@@ -229,13 +229,6 @@ export class LivePlan {
       count++;
     }
     return count;
-  }
-
-  /** Whether the program has the same plan, apart from values of params. */
-  isOf(program: Program, spec: LivePlanSpec): boolean {
-    const { dag, ...other } = graphOf(program, spec);
-    const { dag: own, ...rest } = this.graph;
-    return isDeepStrictEqual({ ...other, ...dag, params: null }, { ...rest, ...own, params: null });
   }
 
   async close(reason?: Error): Promise<void> {

@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Program } from "../compile.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
@@ -49,7 +50,7 @@ export interface SessionParts {
 /** A program of a session: its open plan, its tables and its runner. */
 export class LiveProgram {
   readonly plan: LivePlan;
-  readonly tables: LiveTables;
+  tables: LiveTables;
   readonly runner: RowRunner;
   readonly #registry: Registry;
   #parts: SessionParts;
@@ -86,11 +87,11 @@ export class LiveProgram {
     registry: Registry,
     opening: GivenParams,
   ) {
-    const { lanes, time, options, clock } = parts;
+    const { options, clock } = parts;
     this.plan = plan;
     this.#program = program;
     this.#params = paramsOf(program, plan, registry, opening);
-    this.tables = new LiveTables(plan, lanes, time, options.keepInfinite === true);
+    this.tables = tablesOf(parts, program, plan);
     this.runner = new RowRunner(plan, clock, options.late === "skip");
     this.#registry = registry;
     this.#parts = parts;
@@ -110,16 +111,17 @@ export class LiveProgram {
   }
 
   /**
-   * Adopts the params of a program with the same graph and keeps all state; false if the graph differs.
+   * Adopts the params of a program that computes the same, and keeps all state; false if it does not.
    *
    * @throws UsageError E506, E528, E555 as `Engine.openSession`.
    */
   adopt(parts: SessionParts, program: Program, opening: GivenParams): boolean {
     const registry = builtInRegistry.with(program.operators);
-    if (!this.plan.isOf(program, specOf(parts))) return false;
+    if (!isDeepStrictEqual(namesOf(program, parts), namesOf(this.#program, this.#parts))) return false;
     this.#program = program;
     this.#params = paramsOf(program, this.plan, registry, opening);
     this.#parts = parts;
+    this.tables = tablesOf(parts, program, this.plan);
     return true;
   }
 
@@ -207,9 +209,19 @@ function specOf({ lanes, series, options }: SessionParts): LivePlanSpec {
   };
 }
 
+function tablesOf({ lanes, time, options }: SessionParts, program: Program, plan: LivePlan): LiveTables {
+  return new LiveTables(plan, lanes, time, program.origin(), options.keepInfinite === true);
+}
+
+/** Equal where plans are, apart from values of params. */
+function namesOf(program: Program, parts: SessionParts): unknown[] {
+  const { select, priorities, series } = specOf(parts);
+  return [program.origin().fingerprints.program, program.disabledPasses, select, priorities, series];
+}
+
 function paramsOf(program: Program, { factors, read }: LivePlan, registry: Registry, opening: GivenParams) {
   const conditions = new Set(factors.flatMap(({ condition }) => condition ?? []));
   return new LiveParams(program, registry, opening, [...conditions], read.params);
 }
 
-const ALL_WANTED = { budgetMs: null, late: "deliver", isRevision: false } as const;
+const ALL_WANTED = { budgetMs: null, late: "deliver", row: "next" } as const;
