@@ -53,6 +53,8 @@ export class StagedInput implements BlockInput {
     const times = this.#times.subarray(row, row + rowCount);
     times.set(block.times.subarray(0, rowCount));
     fillParams(this.#params, this.#call.params, times, row);
+    for (const [name, values] of block.params ?? [])
+      (this.#params[name] as Float64Array).set(values.subarray(0, rowCount), row);
     const present = this.#present.subarray(cell, cell + cellCount);
     present.set(block.present.subarray(0, cellCount));
     return { firstRow, rowCount, inputRow: row, outputRow: row, times, present };

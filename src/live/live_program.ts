@@ -11,12 +11,19 @@ import {
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
+import {
+  type ExactPoint,
+  exactBefore,
+  exactRowOfOutput,
+  exactRows,
+  type HistoryNeed,
+  historyNeedOf,
+} from "../state/history.ts";
+import type { RecurrencePoint } from "../state/retained_rows.ts";
 import type { LiveClock } from "./deadline.ts";
-import { type ExactPoint, exactRowOfOutput, exactRows, type HistoryNeed, historyNeedOf } from "./history.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { GroupCodes } from "./input/group_codes.ts";
 import type { SeriesFields } from "./input/live_input.ts";
-import type { RecurrencePoint } from "./input/retained_rows.ts";
 import type { SymbolLanes } from "./input/symbol_lanes.ts";
 import type { LatencyModel } from "./latency.ts";
 import { type GivenParams, type LiveCall, LiveParams } from "./live_params.ts";
@@ -136,7 +143,7 @@ export class LiveProgram {
   }
 
   get historyNeed(): HistoryNeed {
-    return historyNeedOf(this.#recurrent);
+    return historyNeedOf(this.plan.graph.dag);
   }
 
   /** Carried values before a row of the session: its next one, or the one `rowsBack` before it. */
@@ -146,9 +153,7 @@ export class LiveProgram {
 
   /** The same for values that were read before. */
   pointOf(row: number, values: RecurrenceValues): RecurrencePoint {
-    const { tasks } = this.plan.evaluation.plan;
-    const known = tasks.filter((_, task) => this.#exactRows[task]! <= row);
-    const exact = new Set(known.flatMap(({ fingerprints }) => fingerprints));
+    const exact = exactBefore(this.plan.evaluation.plan, this.#exactRows, row);
     return { row, values, exact: exact.intersection(new Set(values.keys())) };
   }
 

@@ -7,9 +7,7 @@ import type { Panel, TimeColumn } from "../panel.ts";
 import { type ArgumentKind, FLAG, LIST, oneOf, RECORD, SIGNAL, wholeNumber } from "../text/argument_kinds.ts";
 import type { OptionKinds } from "../text/option_kinds.ts";
 import { optionInvalid } from "./errors.ts";
-import type { HistoryNeed } from "./history.ts";
 import { GROUPS, type StaticGroups } from "./input/group_codes.ts";
-import type { RowRetention } from "./input/retained_rows.ts";
 import { checkTimeOption } from "./input/time_values.ts";
 import type { GivenParams } from "./live_params.ts";
 
@@ -142,27 +140,10 @@ export const SPARE_SYMBOLS_DEFAULT = 64;
 export const CATCH_UP_DEFAULT: CatchUpPolicy = "idle";
 /** Above that of other calls. */
 export const PRIORITY_DEFAULT = 1;
-/** Minimum of the default of `retainRows`. */
-const RETAINED_ROWS_MIN = 256;
-const RETAINED_PARTS_MIN = 3;
 export const TIME_DEFAULT = {
   name: "time",
   type: { kind: "timestamp", unit: "ms", timezone: "UTC" },
 } as const;
-
-/**
- * Rows of input that are kept for a program. Each recursive operator on a path may wait one part for its carried values,
- * and the windows of the path need another part.
- *
- * @param wanted the option `retainRows`
- */
-export function retentionFor(
-  { lookbackRows, recursions }: HistoryNeed,
-  wanted: number | undefined,
-): RowRetention {
-  const parts = Math.max(RETAINED_PARTS_MIN, recursions + 1);
-  return { rows: wanted ?? Math.max(RETAINED_ROWS_MIN, parts * (lookbackRows + 1)), parts };
-}
 
 /** The options, if they make sense. @throws UsageError E506, E522, E527, E528. */
 export function checkedOpenOptions(given: OpenOptions): OpenOptions {

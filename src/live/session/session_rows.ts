@@ -3,6 +3,8 @@ import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { OpenPlan } from "../../execution/open_plan.ts";
 import { isInterruption } from "../../execution/plan_failures.ts";
+import { retentionFor } from "../../state/history.ts";
+import { type RecurrencePoint, RetainedRows, type SavedRows } from "../../state/retained_rows.ts";
 import {
   barTakenBack,
   nothingToRevise,
@@ -12,18 +14,16 @@ import {
   timeNotNewest,
 } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
-import { type RecurrencePoint, RetainedRows, type SavedRows } from "../input/retained_rows.ts";
 import type { LiveCall } from "../live_params.ts";
 import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram, SessionParts } from "../live_program.ts";
-import { retentionFor } from "../options.ts";
 import type { RowRun, RunRowOptions } from "../row_runner.ts";
 import type { RanRow } from "./push_runner.ts";
 import { type UpdateReport, WarmUp } from "./update.ts";
 
 /** The progress of a session: what its windows and recurrences are made from. */
 export interface SavedProgress {
-  readonly kept: SavedRows;
+  readonly kept: SavedRows<InputRow>;
   /** Time of the newest row; null before the first. */
   readonly lastTime: bigint | null;
   /** Time of the row at which history was last judged: see `StretchOf`; null before the first. */
@@ -55,7 +55,7 @@ export interface RowEvents {
 
 /** The progress of a session: its program, its newest row and the retained rows. */
 export class SessionRows {
-  readonly retained: RetainedRows;
+  readonly retained: RetainedRows<InputRow>;
   readonly #parts: SessionParts;
   #current: LiveProgram;
   #lastTime: bigint | null = null;

@@ -1,11 +1,19 @@
-import type { ParamValue } from "../../ast/param_value.ts";
-import type { RecurrenceValues } from "../../kernel/run/recurrences.ts";
-import type { ExactPoint } from "../history.ts";
-import type { InputRow } from "./bars.ts";
+import type { ParamValue } from "../ast/param_value.ts";
+import type { RecurrenceValues } from "../kernel/run/recurrences.ts";
+import type { ExactPoint, RowRetention } from "./history.ts";
 
-/** A row of input that is kept for `update`. */
-export interface RetainedRow {
-  readonly row: InputRow;
+/** One row of input columns: of each a value, or a code, per cell. */
+export interface ColumnRow {
+  readonly time: bigint;
+  /** 1 for cells that the input has; null if it has all. */
+  readonly present: Uint8Array | null;
+  readonly fields: ReadonlyMap<string, ArrayLike<number | null>>;
+  readonly groups: ReadonlyMap<string, Int32Array>;
+}
+
+/** A kept row of input. */
+export interface RetainedRow<Row extends ColumnRow> {
+  readonly row: Row;
   /** The params that it was run with. */
   readonly params: ReadonlyMap<string, ParamValue>;
 }
@@ -16,37 +24,29 @@ export interface RecurrencePoint extends ExactPoint {
 }
 
 /** Retained rows in a checkpoint. */
-export interface SavedRows {
+export interface SavedRows<Row extends ColumnRow> {
   /** Rows so far, including those that are not kept any more. */
   readonly count: number;
   readonly wanted: RowRetention;
   /** The newest rows. */
-  readonly rows: readonly RetainedRow[];
+  readonly rows: readonly RetainedRow<Row>[];
   readonly points: readonly RecurrencePoint[];
 }
 
-/** How many rows are kept. */
-export interface RowRetention {
-  readonly rows: number;
-  /** Number of equal parts of these rows; carried values are kept at the begin of each. */
-  readonly parts: number;
-}
-
-interface Slot {
-  row: InputRow;
+interface Slot<Row extends ColumnRow> {
+  row: Row;
   readonly fields: Map<string, Float64Array>;
   readonly groups: Map<string, Int32Array>;
-  params: RetainedRow["params"];
+  params: Params;
 }
 
-/**
- * The last rows of a session's input, with all fields of the bars, to warm up later programs. The newest row overwrites
- * the memory of the oldest.
- */
-export class RetainedRows {
+type Params = ReadonlyMap<string, ParamValue>;
+
+/** The last rows of input, from which windows are made again. The newest row overwrites the memory of the oldest. */
+export class RetainedRows<Row extends ColumnRow> {
   #capacity = 0;
   #parts = 1;
-  #slots: readonly Slot[] = [];
+  #slots: readonly Slot<Row>[] = [];
   readonly #points = new Map<number, RecurrencePoint>();
   #count = 0;
   #first = 0;
@@ -117,31 +117,24 @@ export class RetainedRows {
     return [...this.#points.values()].filter((point) => point.row >= row).sort((a, b) => a.row - b.row);
   }
 
-  append(row: InputRow, params: RetainedRow["params"]): void {
+  append(row: Row, params: Params): void {
     this.#count++;
     this.replaceNewest(row, params);
   }
 
-  replaceNewest(row: InputRow, params: RetainedRow["params"]): void {
+  replaceNewest(row: Row, params: Params): void {
     if (this.#capacity === 0) return;
     if (this.#slots.length === 0) this.#slots = this.#slotsLike(row);
     const slot = this.#slots[(this.#count - 1) % this.#capacity]!;
     copyColumns(row.fields, slot.fields, (length) => new Float64Array(length));
     copyColumns(row.groups, slot.groups, (length) => new Int32Array(length));
-    const { time, lanes, saysSymbols } = row;
-    slot.row = {
-      time,
-      lanes,
-      saysSymbols,
-      present: row.present?.slice() ?? null,
-      fields: slot.fields,
-      groups: slot.groups,
-    };
+    const { fields, groups } = slot;
+    slot.row = { ...row, present: row.present?.slice() ?? null, fields, groups };
     slot.params = params;
   }
 
   /** Allocates and fills the memory of all rows at once: else the process would grow for hours. */
-  #slotsLike(row: InputRow): Slot[] {
+  #slotsLike(row: Row): Slot<Row>[] {
     return Array.from({ length: this.#capacity }, () => ({
       row,
       fields: new Map(
@@ -153,13 +146,13 @@ export class RetainedRows {
   }
 
   /** A kept row; valid until a newer row overwrites it. */
-  get(row: number): RetainedRow {
+  get(row: number): RetainedRow<Row> {
     return this.#slots[row % this.#capacity]!;
   }
 
   /** @param points further carried values, which are not kept here */
-  save(points: readonly RecurrencePoint[]): SavedRows {
-    const rows: RetainedRow[] = [];
+  save(points: readonly RecurrencePoint[]): SavedRows<Row> {
+    const rows: RetainedRow<Row>[] = [];
     for (let row = this.oldest; row < this.#count; row++) {
       const { row: kept, params } = this.get(row);
       rows.push({ row: kept, params });
@@ -178,7 +171,7 @@ export class RetainedRows {
     this.#first = count;
   }
 
-  restore({ count, rows, points }: Omit<SavedRows, "wanted">): void {
+  restore({ count, rows, points }: Omit<SavedRows<Row>, "wanted">): void {
     this.forget(count - rows.length);
     this.#slots = [];
     for (const { row, params } of rows) this.append(row, params);
@@ -186,7 +179,7 @@ export class RetainedRows {
   }
 }
 
-const NO_PARAMS: RetainedRow["params"] = new Map();
+const NO_PARAMS: Params = new Map();
 
 function copyColumns<T extends Float64Array | Int32Array>(
   from: ReadonlyMap<string, ArrayLike<number | null>>,

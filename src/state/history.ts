@@ -1,6 +1,11 @@
+import { type Dag, inputsOf } from "../dag/dag.ts";
 import type { RecurrentPlan } from "../kernel/run/recurrences.ts";
 import { type KernelOperator, windowRowsOf } from "../operator/definition.ts";
 import type { Plan, PlanTask } from "../plan/plan.ts";
+
+/** Minimum of the default of `retainRows`. */
+const ROWS_MIN = 256;
+const PARTS_MIN = 3;
 
 /** All values are exact: those of a session that has always run the task. */
 const ALWAYS = Number.NEGATIVE_INFINITY;
@@ -13,7 +18,14 @@ export interface ExactPoint {
   readonly exact: ReadonlySet<string>;
 }
 
-/** How much history a plan needs to be rebuilt. */
+/** How many rows are kept. */
+export interface RowRetention {
+  readonly rows: number;
+  /** Number of equal parts of these rows; carried values are kept at the begin of each. */
+  readonly parts: number;
+}
+
+/** How much history a graph needs to be rebuilt. */
 export interface HistoryNeed {
   /** The largest sum of the lookback of windows on a path, also across recursive operators. */
   readonly lookbackRows: number;
@@ -62,16 +74,37 @@ export function exactRowOfOutput(
   return source.kind === "task" ? taskRows[source.task]! : ALWAYS;
 }
 
-export function historyNeedOf({ plan, registry }: Pick<RecurrentPlan, "plan" | "registry">): HistoryNeed {
+export function historyNeedOf({ tasks }: Pick<Dag, "tasks">): HistoryNeed {
   const rows: number[] = [];
   const recursions: number[] = [];
-  for (const task of plan.tasks) {
-    const operator = registry.kernel(task.operator);
-    const isRecursive = operator.axis === "recursive";
-    rows.push(maxOfInputs(rows, task, 0) + (isRecursive ? 0 : lookbackOf(operator, task)));
-    recursions.push(maxOfInputs(recursions, task, 0) + (isRecursive ? 1 : 0));
+  for (const task of tasks) {
+    const mostOf = (values: readonly number[]) =>
+      maxOf(
+        inputsOf(task).map((input) => values[input]!),
+        0,
+      );
+    const isRecursive = task.kind === "call" && task.operator.axis === "recursive";
+    rows.push(mostOf(rows) + (task.kind === "call" && !isRecursive ? lookbackOf(task.operator, task) : 0));
+    recursions.push(mostOf(recursions) + (isRecursive ? 1 : 0));
   }
   return { lookbackRows: maxOf(rows, 0), recursions: maxOf(recursions, 0) };
+}
+
+/**
+ * Rows of input that are kept for a program. Each recursive operator on a path may wait one part for its carried values,
+ * and the windows of the path need another part.
+ *
+ * @param wanted the option `retainRows`
+ */
+export function retentionFor({ lookbackRows, recursions }: HistoryNeed, wanted?: number): RowRetention {
+  const parts = Math.max(PARTS_MIN, recursions + 1);
+  return { rows: wanted ?? Math.max(ROWS_MIN, parts * (lookbackRows + 1)), parts };
+}
+
+/** The recursive tasks whose carried values before a row are exact, where the tasks of the plan are from these rows on. */
+export function exactBefore({ tasks }: Plan, taskRows: readonly number[], row: number): Set<string> {
+  const known = tasks.filter((_, task) => taskRows[task]! <= row);
+  return new Set(known.flatMap(({ fingerprints }) => fingerprints));
 }
 
 /** The largest value of the tasks that a task reads; its other inputs have the value `other`. */
@@ -88,6 +121,6 @@ function maxOf(values: readonly number[], start: number): number {
 }
 
 /** Rows before the current one that a task reads. */
-function lookbackOf(operator: KernelOperator, { settings }: PlanTask): number {
+function lookbackOf(operator: KernelOperator, { settings }: Pick<PlanTask, "settings">): number {
   return windowRowsOf(operator, settings) - 1;
 }
