@@ -127,3 +127,4 @@ export type {
 export type { FactorNulls, NullReport, NullSource } from "./reasons/null_report.ts";
 export type { NullsOptions } from "./reasons/nulls.ts";
 export type { WhyFactorOptions, WhyOptions, WhyRowsOptions } from "./reasons/why.ts";
+export type { ShortOfHistory } from "./state/history.ts";

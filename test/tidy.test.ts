@@ -32,6 +32,7 @@ const ROOMS = [
   "src/data",
   "src/compile.ts",
   "src/call_params.ts",
+  "src/state",
   "src/evaluation",
   "src/options",
   "src/reasons",

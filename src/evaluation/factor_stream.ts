@@ -1,16 +1,16 @@
 import type { EvaluableProgram } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import { type PanelBlock, type PanelSource, panelOf, type RowRange } from "../data/panel/panel_source.ts";
+import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import { historyNeedOf } from "../state/history.ts";
-import type { ColumnRow, RetainedRow, SavedRows } from "../state/retained_rows.ts";
+import type { ColumnRow, SavedRows } from "../state/retained_rows.ts";
 import { blocksOfRows, StreamHistory } from "../state/stream_history.ts";
 import { Pauses } from "../steps.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
-import { type BlockInput, PanelInput, type PlacedBlock } from "./block_input.ts";
+import { type BlockInput, type PlacedBlock, rowOfBlock } from "./block_input.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { BLOCK_ROWS_BEST } from "./fit_plan.ts";
 import { broughtFields } from "./has_row.ts";
@@ -19,7 +19,7 @@ import type { MemoryNeed } from "./memory/memory_need.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type ConditionalGraph, conditionalGraph, type PreparedCall, prepareCall } from "./prepared_call.ts";
 import { sharedColumns } from "./shared_columns.ts";
-import { StagedInput } from "./staged_input.ts";
+import { inputFor, StagedInput } from "./staged_input.ts";
 import type { WantedFactors } from "./wanted_factors.ts";
 
 export interface StreamOptions extends EvaluateOptions {
@@ -139,7 +139,7 @@ export class FactorStream {
     this.#call = call;
     this.#blockRows = evaluation?.plan.blockRows ?? BLOCK_ROWS_BEST;
     this.#spaces = spacesFor(call, this.#blockRows);
-    this.#input = evaluation?.buffers.input ?? inputFor(source, call, this.#blockRows, options);
+    this.#input = evaluation?.buffers.input ?? inputOf(source, call, this.#blockRows, options).open();
   }
 
   /** The panel rows that the call's options name. */
@@ -305,30 +305,10 @@ export class FactorStream {
         runTo(row);
         running.push(evaluation.between(handOver));
       }
-      this.#history?.append(this.#rowAt(block, row));
+      this.#history?.append(rowOfBlock(this.#input.buffers, block, row));
     }
     runTo(rowCount);
     await Promise.all(running);
-  }
-
-  /** A row of a block as it stands in the input columns. */
-  #rowAt({ inputRow, times, present }: PlacedBlock, row: number): RetainedRow<ColumnRow> {
-    const { fields, groups, params } = this.#input.buffers;
-    const { laneCount } = this.#source;
-    const ofRow = <T extends Float64Array | Int32Array>(column: T) =>
-      column.subarray((inputRow + row) * laneCount, (inputRow + row + 1) * laneCount) as T;
-    const byTime = Object.entries(params).filter(([, column]) => typeof column !== "number");
-    return {
-      row: {
-        time: times[row]!,
-        present: present.subarray(row * laneCount, (row + 1) * laneCount),
-        fields: new Map(
-          broughtFields([...fields.keys()]).map((name) => [name, ofRow(fields.get(name)!)] as const),
-        ),
-        groups: new Map([...groups].map(([name, { codes }]) => [name, ofRow(codes)] as const)),
-      },
-      params: new Map(byTime.map(([name, column]) => [name, (column as Float64Array)[inputRow + row]!])),
-    };
   }
 
   /** The rows of a block within the range; null if there are none. */
@@ -363,27 +343,9 @@ function spacesFor({ range }: PreparedCall, blockRows: number): number {
   return Math.min(OVERLAPPING_BLOCKS_MAX, Math.max(1, Math.ceil(range.end / blockRows)));
 }
 
-/** A panel's own columns, or some for the blocks of a source, and for rows that are run again. */
-function inputFor(
-  source: PanelSource,
-  call: PreparedCall,
-  blockRows: number,
-  { keepsHistory }: StreamOptions,
-): BlockInput {
-  const panel = keepsHistory ? null : panelOf(source);
-  if (panel) return new PanelInput(panel, call);
-  return new StagedInput(call, spacesFor(call, blockRows) * blockRows, source.laneCount);
-}
-
-function inputBytes(
-  source: PanelSource,
-  call: PreparedCall,
-  blockRows: number,
-  { keepsHistory }: StreamOptions,
-): number {
-  const panel = keepsHistory ? null : panelOf(source);
-  if (panel) return PanelInput.bytesOf(panel, call);
-  return StagedInput.bytesOf(call.read, spacesFor(call, blockRows) * blockRows, source.laneCount);
+function inputOf(source: PanelSource, call: PreparedCall, blockRows: number, options: StreamOptions) {
+  const rowCount = spacesFor(call, blockRows) * blockRows;
+  return inputFor(source, call, rowCount, options.keepsHistory === true);
 }
 
 /** Bytes of the rows that a stream keeps. */
@@ -419,7 +381,7 @@ async function openEvaluation(
     signal,
     memoryNeed: (rows) => ({
       bytes: {
-        input: inputBytes(source, call, rows, options),
+        input: inputOf(source, call, rows, options).bytes,
         ...(keepsHistory && { "kept rows": keptBytes(dag, call, laneCount) }),
         results: resultCells(rows) * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
         ...readerBytes,
@@ -428,7 +390,7 @@ async function openEvaluation(
       remedy,
     }),
     allocate: (rows) => {
-      const input = inputFor(source, call, rows, options);
+      const input = inputOf(source, call, rows, options).open();
       const results = sharedColumns(dag.outputs.length, resultCells(rows));
       return { ...input.buffers, input, results };
     },

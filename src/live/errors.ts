@@ -1,7 +1,6 @@
 /** The errors of sessions: bars and arguments. */
 import { notOpened } from "../data/errors.ts";
 import { DataError, errorsOf, ResourceError, UsageError } from "../errors.ts";
-import { checkpointForeign } from "../execution/checkpoint.ts";
 import { shownValue } from "../text/argument_kinds.ts";
 import { counted } from "../text/counted.ts";
 import { nearestName, suggestion } from "../text/suggest.ts";
@@ -137,7 +136,17 @@ export const noSpareLane = (wanted: number, free: number) =>
 export const optionInvalid = (name: string, value: unknown, wanted: string) =>
   new UsageError("E528", `${name} is ${shownValue(value)}`, `give ${wanted}`);
 
-export const checkpointOfOtherSession = (reason: string) => checkpointForeign(reason, "session");
+/** The bytes of a checkpoint have changed since they were written. */
+export const checkpointDamaged = (reason: string) =>
+  new DataError(
+    "E351",
+    `the checkpoint is damaged: ${reason}`,
+    "take an older one, or start again from history",
+  );
+
+/** A valid checkpoint of another session. */
+export const checkpointOfOtherSession = (reason: string) =>
+  new DataError("E352", `the checkpoint belongs to another session: ${reason}`, "start again from history");
 
 export function checkpointUnreadable(path: string, cause: unknown): DataError {
   const remedy = "give the path of a checkpoint that was written with writeCheckpoint";

@@ -18,6 +18,7 @@ import {
   exactRows,
   type HistoryNeed,
   historyNeedOf,
+  type ShortOfHistory,
 } from "../state/history.ts";
 import type { RecurrencePoint } from "../state/retained_rows.ts";
 import type { LiveClock } from "./deadline.ts";
@@ -157,17 +158,25 @@ export class LiveProgram {
     return { row, values, exact: exact.intersection(new Set(values.keys())) };
   }
 
+  /** Whether a point has the carried values of all recursive operators: one that failed in a row that it missed has none. */
+  isWhole({ values }: RecurrencePoint): boolean {
+    return this.plan.evaluation.plan.tasks.every(({ fingerprints }) =>
+      fingerprints.every((one) => values.has(one)),
+    );
+  }
+
   /** Says that the program was run from row `first` on and took over carried values at these points. */
   setHistory(first: number, points: readonly ExactPoint[]): void {
     this.#exactRows = exactRows(this.#recurrent, first, points);
   }
 
-  /** Factors whose values in this row are not those of the whole history. */
-  inexactFactorsAt(row: number): string[] {
+  /** Factors whose values in this row are not those of the whole history: after how many rows they are. */
+  shortOfHistoryAt(row: number): ShortOfHistory {
     const { plan } = this.plan.evaluation;
-    return this.plan.factors.flatMap(({ name, output }) =>
-      exactRowOfOutput(plan, this.#exactRows, output) > row ? [name] : [],
+    const rowsMissing = this.plan.factors.map(
+      ({ name, output }) => [name, exactRowOfOutput(plan, this.#exactRows, output) - row] as const,
     );
+    return Object.fromEntries(rowsMissing.filter(([, rows]) => rows > 0));
   }
 
   get #recurrent(): RecurrentPlan {

@@ -18,6 +18,12 @@ export interface ExactPoint {
   readonly exact: ReadonlySet<string>;
 }
 
+/**
+ * Factors without the bits of the whole history, by name: how many more rows they need for them. Infinite: they apply a
+ * recursive operator whose carried values are not known.
+ */
+export type ShortOfHistory = Readonly<Record<string, number>>;
+
 /** How many rows are kept. */
 export interface RowRetention {
   readonly rows: number;

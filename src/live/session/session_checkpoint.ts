@@ -1,11 +1,10 @@
 import { deserialize, serialize } from "node:v8";
-import { checkpointDamaged } from "../../execution/checkpoint.ts";
 import { digestOf, joinPieces, readFully } from "../../files/large_bytes.ts";
 import { replaceFile } from "../../files/pending_file.ts";
 import { writing } from "../../files/writing.ts";
 import type { TimeColumn } from "../../panel.ts";
 import { checkArgument, PATH } from "../../text/argument_kinds.ts";
-import { checkpointOfOtherSession, checkpointUnreadable } from "../errors.ts";
+import { checkpointDamaged, checkpointOfOtherSession, checkpointUnreadable } from "../errors.ts";
 import type { SavedGroups } from "../input/group_codes.ts";
 import type { SeriesFields } from "../input/live_input.ts";
 import type { GivenParams } from "../live_params.ts";

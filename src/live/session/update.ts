@@ -1,5 +1,6 @@
 import { finalDag, type Program } from "../../compile.ts";
 import type { RecurrenceValues } from "../../kernel/run/recurrences.ts";
+import type { ShortOfHistory } from "../../state/history.ts";
 import type { RetainedRows } from "../../state/retained_rows.ts";
 import { RECORD, TEXTS } from "../../text/argument_kinds.ts";
 import type { OptionKinds } from "../../text/option_kinds.ts";
@@ -28,11 +29,8 @@ export const UPDATE_OPTIONS: OptionKinds<UpdateOptions> = {
 export interface UpdateReport {
   /** Rows that the new program was warmed up with; 0 if its formulas are those of the session, whose state is kept. */
   readonly rowCount: number;
-  /**
-   * Factors that do not have the bits of the whole history in the next row: they look back further than the kept rows, or
-   * apply recursive operators that the session has not run since its first row. All others have these bits.
-   */
-  readonly shortOfHistory: readonly string[];
+  /** `LiveSession.shortOfHistory` after the switch. */
+  readonly shortOfHistory: ShortOfHistory;
 }
 
 /** The options of a session that change with its program. @throws UsageError E528. */
