@@ -74,6 +74,20 @@ export function rowOfBlock(
   };
 }
 
+/** Whether kept rows have all columns of an open plan, which follow from the factors that any of its params want. */
+export function hasColumns(
+  rows: readonly RetainedRow<ColumnRow>[],
+  { fields, groups, params }: BlockInput["buffers"],
+): boolean {
+  const [newest] = rows.slice(-1);
+  if (newest === undefined) return true;
+  return (
+    broughtFields([...fields.keys()]).every((name) => newest.row.fields.has(name)) &&
+    [...groups.keys()].every((name) => newest.row.groups.has(name)) &&
+    Object.entries(params).every(([name, column]) => typeof column === "number" || newest.params.has(name))
+  );
+}
+
 /** The buffers of the caller that a panel in memory consists of; none for other sources. */
 export function buffersOf(source: PanelSource): ArrayBufferLike[] {
   const panel = panelOf(source);

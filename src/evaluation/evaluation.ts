@@ -28,8 +28,6 @@ export interface EngineHost {
   readonly threads: number;
   /** Costs for splitting and weighing plans; they change no bit of the results. */
   readonly costs: CostModel;
-  /** Digest of the running code (`engineDigest`): state of other code is refused. */
-  readonly engineDigest: string;
 }
 
 /** What to evaluate, for panels of one width. */

@@ -5,12 +5,11 @@ import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_sour
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
-import { historyNeedOf } from "../state/history.ts";
 import type { ColumnRow, SavedRows } from "../state/retained_rows.ts";
 import { blocksOfRows, StreamHistory } from "../state/stream_history.ts";
 import { Pauses } from "../steps.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
-import { type BlockInput, type PlacedBlock, rowOfBlock } from "./block_input.ts";
+import { type BlockInput, hasColumns, type PlacedBlock, rowOfBlock } from "./block_input.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { BLOCK_ROWS_BEST } from "./fit_plan.ts";
 import { broughtFields } from "./has_row.ts";
@@ -111,11 +110,7 @@ export class FactorStream {
     const evaluation = await openEvaluation(host, registry, program, source, call, graph.dag, options);
     const history =
       evaluation && options.keepsHistory
-        ? new StreamHistory(
-            evaluation.recurrentPlan(registry),
-            historyNeedOf(graph.dag),
-            evaluation.recurrences(registry),
-          )
+        ? new StreamHistory(evaluation.recurrentPlan(registry), graph.dag, evaluation.recurrences(registry))
         : null;
     return new FactorStream(host.budget, evaluation, history, source, call, graph, options);
   }
@@ -251,11 +246,13 @@ export class FactorStream {
    * Goes on where another stream of the same symbols was when it saved its state: runs the kept rows again. Then come
    * `rows` that start nowhere.
    *
-   * @returns false, and nothing has changed, if a factor needs more history than is kept
+   * @returns false, and nothing has changed, if a factor needs more rows or columns than are kept
    */
   async restore({ kept, stretch }: SavedStream, signal = this.#options.signal): Promise<boolean> {
     if (!this.#history) return true;
-    if (kept === null || !this.#history.restore(kept)) return false;
+    if (kept === null || !hasColumns(kept.rows, this.#input.buffers) || !this.#history.restore(kept))
+      return false;
+    await this.#history.handOver()?.();
     if (this.#call.restarts) this.#call.restarts.last = stretch;
     const again = blocksOfRows(kept.rows, this.#blockRows, this.#source.laneCount);
     const all = { start: null, first: 0, end: Number.POSITIVE_INFINITY };
@@ -300,12 +297,13 @@ export class FactorStream {
         running.push(evaluation.restart());
         this.#history?.restart();
       }
-      const handOver = this.#history?.handOver();
-      if (handOver) {
-        runTo(row);
-        running.push(evaluation.between(handOver));
-      }
-      this.#history?.append(rowOfBlock(this.#input.buffers, block, row));
+      if (!this.#history) continue;
+      this.#history.append(rowOfBlock(this.#input.buffers, block, row));
+      const handOver = this.#history.handOver();
+      if (!handOver) continue;
+      // With this block: it may run the last rows again, whose results are not read before.
+      runTo(row + 1);
+      running.push(evaluation.between(handOver));
     }
     runTo(rowCount);
     await Promise.all(running);
@@ -348,11 +346,6 @@ function inputOf(source: PanelSource, call: PreparedCall, blockRows: number, opt
   return inputFor(source, call, rowCount, options.keepsHistory === true);
 }
 
-/** Bytes of the rows that a stream keeps. */
-function keptBytes(dag: Dag, { read }: PreparedCall, laneCount: number): number {
-  return StreamHistory.bytesOf(historyNeedOf(dag), StagedInput.bytesOf(read, 1, laneCount));
-}
-
 async function openEvaluation(
   host: EngineHost,
   registry: Registry,
@@ -366,6 +359,9 @@ async function openEvaluation(
   const { blockRows, kernel, signal, reader, keepsHistory } = options;
   if (dag.outputs.length === 0 || call.range.end === 0 || laneCount === 0) return null;
   const { bytes: readerBytes, held = [], remedy = REMEDY } = reader?.(call) ?? {};
+  const keptBytes = keepsHistory
+    ? StreamHistory.bytesOf(dag, StagedInput.bytesOf(call.read, 1, laneCount))
+    : 0;
   const resultCells = (rows: number) => spacesFor(call, rows) * rows * laneCount;
   return await Evaluation.open<StreamBuffers>(host, {
     dag,
@@ -382,7 +378,7 @@ async function openEvaluation(
     memoryNeed: (rows) => ({
       bytes: {
         input: inputOf(source, call, rows, options).bytes,
-        ...(keepsHistory && { "kept rows": keptBytes(dag, call, laneCount) }),
+        ...(keepsHistory && { "kept rows": keptBytes }),
         results: resultCells(rows) * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
         ...readerBytes,
       },

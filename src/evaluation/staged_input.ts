@@ -53,8 +53,10 @@ export class StagedInput implements BlockInput {
     const times = this.#times.subarray(row, row + rowCount);
     times.set(block.times.subarray(0, rowCount));
     fillParams(this.#params, this.#call.params, times, row);
-    for (const [name, values] of block.params ?? [])
-      (this.#params[name] as Float64Array).set(values.subarray(0, rowCount), row);
+    for (const [name, column] of Object.entries(this.#params)) {
+      const values = block.params?.get(name);
+      if (values && typeof column !== "number") column.set(values.subarray(0, rowCount), row);
+    }
     const present = this.#present.subarray(cell, cell + cellCount);
     present.set(block.present.subarray(0, cellCount));
     return { firstRow, rowCount, inputRow: row, outputRow: row, times, present };

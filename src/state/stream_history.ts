@@ -1,6 +1,7 @@
+import type { Dag } from "../dag/dag.ts";
 import type { PanelBlock } from "../data/panel/panel_source.ts";
 import type { RecurrenceValues, RecurrentPlan } from "../kernel/run/recurrences.ts";
-import { exactBefore, exactRowOfOutput, exactRows, type HistoryNeed, retentionFor } from "./history.ts";
+import { exactBefore, exactRowOfOutput, exactRows, historyNeedOf, retentionFor } from "./history.ts";
 import { type ColumnRow, type RetainedRow, RetainedRows, type SavedRows } from "./retained_rows.ts";
 
 /** The recurrences of an open plan before its next row. No run is under way. */
@@ -22,11 +23,12 @@ export class StreamHistory {
   #exactRows: readonly number[];
 
   /** Bytes of the rows that are kept, with these bytes of a row. */
-  static bytesOf(need: HistoryNeed, rowBytes: number): number {
-    return retentionFor(need).rows * rowBytes;
+  static bytesOf(dag: Dag, rowBytes: number): number {
+    return retentionFor(historyNeedOf(dag)).rows * rowBytes;
   }
 
-  constructor(plan: RecurrentPlan, need: HistoryNeed, recurrences: Recurrences) {
+  constructor(plan: RecurrentPlan, dag: Dag, recurrences: Recurrences) {
+    const need = historyNeedOf(dag);
     this.#plan = plan;
     this.#recurrences = recurrences;
     this.#hasRecursions = need.recursions > 0;

@@ -12,7 +12,6 @@ import type { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
 import { isMemoryShort } from "../evaluation/memory/memory_need.ts";
 import type { EvaluateOptions, KernelChoice } from "../evaluation/options.ts";
 import { ExecutorPool } from "../execution/executor_pool.ts";
-import { engineDigest } from "../operator/operator_digest.ts";
 import type { Registry } from "../operator/registry.ts";
 import { DEFAULT_COSTS } from "../plan/cost_model.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -98,7 +97,7 @@ export class Runs {
   async #host(threads: number): Promise<EngineHost> {
     const { budget } = this.#setup;
     const pool = await this.#pool(threads);
-    return { pool, budget, threads, costs: DEFAULT_COSTS, engineDigest: engineDigest() };
+    return { pool, budget, threads, costs: DEFAULT_COSTS };
   }
 
   async #pool(threads: number): Promise<ExecutorPool> {

@@ -37,7 +37,6 @@ beforeAll(async () => {
     budget: new MemoryBudget(2 ** 30, { thresholds: MANAGED_ONLY }),
     threads,
     costs: DEFAULT_COSTS,
-    engineDigest: "",
   };
 });
 afterAll(() => host.pool.close());

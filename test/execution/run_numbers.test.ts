@@ -38,7 +38,6 @@ async function run({ firstNumber, firstRow = 0 }: Start): Promise<string[]> {
       budget: new MemoryBudget(2 ** 30),
       threads: 2,
       costs: DEFAULT_COSTS,
-      engineDigest: "",
     };
     const opened = await Promise.all([openOne(host), openOne(host)]);
     const lines: string[] = [];

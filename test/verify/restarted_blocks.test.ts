@@ -30,7 +30,7 @@ async function run(restartRow: number) {
     nextCall: () => pool.nextCall(),
     hasMoreUrgent: () => false,
   } as Partial<ExecutorPool>;
-  const host = { pool: counted as ExecutorPool, budget, threads: 1, costs: DEFAULT_COSTS, engineDigest: "" };
+  const host = { pool: counted as ExecutorPool, budget, threads: 1, costs: DEFAULT_COSTS };
   const values: Record<string, number[]> = { total: [], ago: [] };
   for await (const { columns } of restartedBlocks(
     [host, host],

@@ -11,7 +11,7 @@ export class SharedHost {
     this.#options = options;
   }
 
-  /** `EngineHost.engineDigest` of all its threads. */
+  /** Digest of the code of all its threads. */
   get engineDigest(): string {
     return this.#options.engineDigest ?? engineDigest();
   }

@@ -120,7 +120,7 @@ export class JobState {
     if (isGrown && carriesGroups(this.#stream.wanted.dag, ownGroups))
       return "new symbols, whose groups recursive operators have read since the first row";
     if (!(await this.#stream.restore(inLanes(saved, symbols, ownGroups), signal)))
-      return "the formulas look back further than the kept rows";
+      return "the kept rows do not suffice for the factors that are wanted now";
     this.#source.labels = saved.labels;
     return null;
   }
