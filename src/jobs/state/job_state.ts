@@ -1,6 +1,5 @@
 /** The open evaluation of a job over all its symbols; state carries over from row to row. */
 import { withOperators } from "../../compile.ts";
-import { type Dag, inputsOf } from "../../dag/dag.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { FactorStream } from "../../evaluation/factor_stream.ts";
@@ -116,9 +115,6 @@ export class JobState {
     const saved = unpackState(bytes);
     if (saved === null) return "another version wrote the checkpoint";
     const { symbols, ownGroups } = this.#source;
-    const isGrown = symbols.length > saved.symbols.length;
-    if (isGrown && carriesGroups(this.#stream.wanted.dag, ownGroups))
-      return "new symbols, whose groups recursive operators have read since the first row";
     if (!(await this.#stream.restore(inLanes(saved, symbols, ownGroups), signal)))
       return "the kept rows do not suffice for the factors that are wanted now";
     this.#source.labels = saved.labels;
@@ -142,17 +138,6 @@ function withoutAbsentLane(
     present: dropLast(present),
     columns: new Map([...columns].map(([name, values]) => [name, values && dropLast(values)])),
   };
-}
-
-/** Whether recursive operators carry what follows from these groups, which a lane has where it has no row. */
-function carriesGroups({ tasks }: Dag, groups: ReadonlyMap<string, unknown>): boolean {
-  const reads: boolean[] = [];
-  for (const task of tasks) {
-    const column = task.kind === "field" ? task.name : task.kind === "call" ? task.group : null;
-    const isOwn = column !== null && groups.has(column);
-    reads.push(isOwn || inputsOf(task).some((input) => reads[input]));
-  }
-  return tasks.some((task, id) => task.kind === "call" && task.operator.axis === "recursive" && reads[id]);
 }
 
 /** The last inputs that together have at least `rows` rows. */
