@@ -32,7 +32,7 @@ const BLOCK_ROWS = [1, 7, 16, 64, undefined];
 const DEEP = [
   "deep0 = ts_mean(ema(ts_max(x, 30), 7) - ema(rank(x), 3), 20)",
   "deep1 = ts_rank(cum_sum(rank(ts_mean(ema(y, 9), 25))), 40)",
-  "deep2 = ema(group_neutralize(ema(z, 5), g), 4) * p",
+  "deep2 = ema(group_neutralize(ema(z, 5), g), 4) * ts_mean(x * p, 60)",
   'deep3 = ema(ts_std_dev(cum_sum(x), 11) + p, 6) when session == "close"',
 ];
 const random = new Seeded();
