@@ -6,14 +6,15 @@ import type { Explanation } from "../../reasons/explanation.ts";
 import type { ShortOfHistory } from "../../state/history.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkedOptions } from "../../text/option_kinds.ts";
-import { checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
+import { checkpointOfOtherSession, notRevisable, pushAborted, sessionClosed } from "../errors.ts";
 import { areEqual, type BarInput, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
 import { knownTo } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
-import { checkBudget, PUSH_OPTIONS, type PushOptions } from "../options.ts";
+import { ALSO_OPTIONS, type AlsoOptions, checkBudget, PUSH_OPTIONS, type PushOptions } from "../options.ts";
 import type { LiveRow } from "../row.ts";
-import { PushRunner, type RanRow } from "./push_runner.ts";
+import type { RanRow } from "../row_runner.ts";
+import { type PushKind, PushRunner } from "./push_runner.ts";
 import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
 import { type RowEvents, SessionRows } from "./session_rows.ts";
@@ -26,7 +27,7 @@ const WARM_UP_TABLES_MAX = 256;
 const WARM_UP_MS_MAX = 100;
 
 /** Events of a row before the first push: nothing is ahead of it or behind it. */
-const ALONE: RowEvents = { mayBegin: () => {}, isTakenBack: () => {} };
+const ALONE: RowEvents = { mayBegin: () => {}, hasFailed: () => {} };
 
 /**
  * A program that is open for live use: rows come one by one and operators keep their state. Calls are executed in order;
@@ -54,7 +55,7 @@ export class LiveSession {
 
   /** Time of the newest row in units of the time column's type; null before the first. */
   get lastTime(): bigint | null {
-    return this.#rows.lastTime;
+    return this.#rows.times.last;
   }
 
   /**
@@ -71,21 +72,23 @@ export class LiveSession {
    * Runs the next bar, or several, through all operators. Arrays of the bar must not change before the push has ended.
    *
    * @param bar one row or several in order, later than the last row
-   * Pushes need not be awaited: up to three rows are under way at a time, and results come in order. An abort or a failure
-   * takes back its row and the pushes behind it.
+   * Pushes need not be awaited: up to three rows are under way at a time, and results come in order. A row that has begun
+   * is taken, also if its push is aborted; an abort before that refuses the push, or those of its bars that have not
+   * begun, and keeps the pushes behind it.
    *
    * @returns the table that `evaluate` gives for these rows after the history of the session; it is the caller's own. Null:
    *   as `evaluate`, and factors that the budget left out.
    * @throws DataError E371 for a time that is not later than the last one, E372 for no time of the session, E373 for symbols, E383 for a missing column, for values of a wrong number or type; UsageError E506, E528,
    *   E555 for wrong params, E527, E528 for wrong options; ResourceError E412
-   *   for a push behind one that was aborted or failed, E401 while the process takes more of the memory limit than
-   *   the share `MemoryThresholds.refuse`, if one is given; the signal's reason when aborted; else as `evaluate`. The
+   *   with a `cause` for a push that was aborted, or behind one whose row failed inside: the state is then made again from
+   *   the kept rows, and `shortOfHistory` says what they do not reach back for; E401 while the process takes more of the
+   *   memory limit than the share `MemoryThresholds.refuse`, if one is given; else as `evaluate`. The
    *   session is then as before the bar; of several bars, those that have run stay.
    * @example
    * const { table } = await session.push({ time: Date.now(), fields: { close: [101.5, 20.25] } });
    */
   async push(bar: BarInput, options: PushOptions = {}): Promise<LiveRow> {
-    return await this.#take(bar, options, false);
+    return await this.#take("push", bar, options);
   }
 
   /**
@@ -96,7 +99,22 @@ export class LiveSession {
    *   before the first push; E371 for another time than that of the newest row; else as `push`. The row then stays as it was.
    */
   async revise(bar: BarInput, options: PushOptions = {}): Promise<LiveRow> {
-    return await this.#take(bar, options, true);
+    return await this.#take("revise", bar, options);
+  }
+
+  /**
+   * Another call over the newest bar, with other params: runs what its factors want and no call of this bar has run.
+   * It is given before the next push begins; several may follow each other.
+   *
+   * @returns the row with the factors that these params want; factors that an earlier call of the bar has computed are not
+   *   run again
+   * @throws DataError E371 before the first bar, or if windows have restarted since; UsageError E528 for another value of a
+   *   param that formulas use as a value (they carry it from row to row); else as `push`. The row stays as it was.
+   * @example
+   * const { table } = await session.also({ params: { session: "close" }, budgetMs: 20 });
+   */
+  async also(options: AlsoOptions = {}): Promise<LiveRow> {
+    return await this.#take("also", null, options);
   }
 
   /**
@@ -275,29 +293,36 @@ export class LiveSession {
     preTouchYoungGeneration();
   }
 
-  async #take(bar: BarInput, given: PushOptions, isRevision: boolean): Promise<LiveRow> {
-    const options = checkedOptions(isRevision ? "revise" : "push", given, PUSH_OPTIONS);
+  async #take(how: PushKind, bar: BarInput | null, given: PushOptions): Promise<LiveRow> {
+    const options: PushOptions =
+      how === "also"
+        ? checkedOptions<AlsoOptions>(how, given, ALSO_OPTIONS)
+        : checkedOptions(how, given, PUSH_OPTIONS);
     const { clock } = this.#parts;
     const calledAt = clock.now();
     const work = async (turn: Turn): Promise<LiveRow> => {
       this.#expectOpen();
       if (this.#rows.refusal !== null) throw this.#rows.refusal;
-      turn.throwIfTakenBack();
+      turn.throwIfRefused();
       this.#parts.host.budget.expectProcess();
-      if (isRevision && this.#parts.options.revisable !== true) throw notRevisable();
+      if (how === "revise" && this.#parts.options.revisable !== true) throw notRevisable();
       const startedAt = clock.now();
-      const rows = this.#rowsOf(bar);
-      checkBudget(options, rows.length);
-      if (isRevision) this.#rows.checkNewest(rows);
-      else this.#rows.checkOrder(rows);
       const call = this.#current.params.of(options.params);
+      const rows = bar === null ? [this.#rows.newestFor(call)] : this.#rowsOf(bar);
+      checkBudget(options, rows.length);
+      if (how === "revise") this.#rows.checkNewest(rows);
+      if (how === "push") this.#rows.times.checkOrder(rows);
       const times = { calledAt, startedAt };
-      const row = await this.#pushes.run(rows, call, turn, { ...options, isRevision }, times);
+      const row = await this.#pushes.run(rows, call, turn, { ...options, how }, times);
       return { ...row, missedBudget: row.timing.totalMs > (options.budgetMs ?? Number.POSITIVE_INFINITY) };
     };
-    return isRevision
-      ? await this.#queue.run(options.signal, work)
-      : await this.#queue.follow(options.signal, work);
+    const { signal } = options;
+    try {
+      return how === "push" ? await this.#queue.follow(signal, work) : await this.#queue.run(signal, work);
+    } catch (error) {
+      if (signal?.aborted && error === signal.reason) throw pushAborted(0, 1, error);
+      throw error;
+    }
   }
 
   #rowsOf(bar: BarInput): InputRow[] {
