@@ -14,7 +14,7 @@ import type { Registry } from "../operator/registry.ts";
 import { packOperator } from "../operator/transfer.ts";
 import type { CostModel } from "../plan/cost_model.ts";
 import { mayRest, type Plan } from "../plan/plan.ts";
-import type { CallOrder } from "../schedule/call_order.ts";
+import type { PlanOrder } from "../schedule/call_order.ts";
 import type { Recurrences } from "../state/stream_history.ts";
 import { inSteps } from "../steps.ts";
 import { suppressUnhandled } from "./awaiting.ts";
@@ -34,8 +34,8 @@ export interface EngineHost {
 export interface EvaluationSpec<Buffers extends PlanBuffers> extends FitSpec {
   /** Operators beyond the built-in ones. */
   readonly operators: readonly Operator[];
-  /** Whose parts go first where calls overlap (`ExecutorPool.nextCall`). Default: after all others. */
-  readonly order?: CallOrder | undefined;
+  /** Whose parts go first where calls overlap (`ExecutorPool.open`). Default: one call, after all others. */
+  readonly order?: PlanOrder | undefined;
   /** Whether it waits for room until other calls have ended. Default true. */
   readonly waits?: boolean | undefined;
   /** Ends the waiting. */
@@ -70,7 +70,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   readonly openPlan: OpenPlan;
   readonly #pool: ExecutorPool;
   readonly #budget: MemoryBudget;
-  readonly #order: CallOrder;
+  readonly #order: PlanOrder;
   /** Resolves when all blocks so far are submitted. */
   #submitted: Promise<void> = Promise.resolve();
   /** The last block since the last restart. */
@@ -102,7 +102,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
 
   private constructor(
     { pool, budget }: EngineHost,
-    order: CallOrder,
+    order: PlanOrder,
     { plan, arenas, kernelMs, release }: FittedPlan,
     buffers: Buffers,
     openPlan: OpenPlan,

@@ -26,8 +26,6 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
   readonly memoryThresholds?: MemoryThresholds | undefined;
   /** Default: the calibration stored for this machine, else the built-in costs. */
   readonly costs?: CostModel | undefined;
-  /** Of the code that begins the journals of jobs. Default: the digest of this process's files. */
-  readonly engineDigest?: string | undefined;
 }
 
 /**

@@ -1,6 +1,5 @@
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { type HostOptions, startHost } from "../../evaluation/start_host.ts";
-import { engineDigest } from "../../operator/operator_digest.ts";
 
 /** The threads that all jobs of a process share. Once they are lost, others are started for the next run. */
 export class SharedHost {
@@ -9,11 +8,6 @@ export class SharedHost {
 
   constructor(options: HostOptions) {
     this.#options = options;
-  }
-
-  /** Digest of the code of all its threads. */
-  get engineDigest(): string {
-    return this.#options.engineDigest ?? engineDigest();
   }
 
   /** Threads that are not lost so far. @throws as `startHost`; the next call tries again. */

@@ -10,6 +10,8 @@ export interface Turn {
   hold(rest: Promise<unknown>): void;
   /** Whether there are later calls. */
   hasLater(): boolean;
+  /** Resolves when another call comes. */
+  later(): Promise<void>;
   /** Refuses the later calls so far that follow. */
   refuseLater(reason: Error): void;
   /** @throws the reason for which an earlier call has refused this one. */
@@ -28,6 +30,8 @@ export class SessionQueue {
   /** Resolve when all calls so far have passed their turn, and when all have ended. */
   #passed: Promise<unknown> = Promise.resolve();
   #ended: Promise<unknown> = Promise.resolve();
+  /** Resolves when the next call comes. */
+  #called = Promise.withResolvers<void>();
 
   /** Runs the work when all earlier work has ended. If the signal is aborted while it waits, it rejects and does not run. */
   async run<T>(signal: AbortSignal | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
@@ -54,6 +58,8 @@ export class SessionQueue {
     const { promise: passing, resolve: pass } = Promise.withResolvers<unknown>();
     const { promise: ending, resolve: end } = Promise.withResolvers<unknown>();
     this.#pending.push(call);
+    this.#called.resolve();
+    this.#called = Promise.withResolvers();
     this.#passed = passed.then(() => passing);
     this.#ended = earlier.then(() => ending);
     let rest: Promise<unknown> | null = null;
@@ -65,6 +71,7 @@ export class SessionQueue {
         this.#passed = Promise.all([this.#passed, rest]);
       },
       hasLater: () => this.#behind(call).length > 0,
+      later: () => this.#called.promise,
       refuseLater: (reason) => {
         for (const later of this.#behind(call)) if (later.follows) later.refusal ??= reason;
       },
