@@ -8,6 +8,7 @@ import { checkedOptions } from "../../text/option_kinds.ts";
 import { checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
 import { areEqual, type BarInput, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
+import type { SessionMeter } from "../live_metrics.ts";
 import { knownTo } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import { checkBudget, PUSH_OPTIONS, type PushOptions } from "../options.ts";
@@ -38,12 +39,19 @@ export class LiveSession {
   readonly #queue = new SessionQueue();
   readonly #updates = new SessionQueue();
   readonly #closing = new AbortController();
+  readonly #meter: SessionMeter;
 
   /** @internal */
   constructor(parts: SessionParts, program: LiveProgram) {
     this.#parts = parts;
     this.#rows = new SessionRows(parts, program);
     this.#pushes = new PushRunner(parts, this.#rows);
+    this.#meter = parts.meter.open(() => this.#queue.waitingCount);
+  }
+
+  /** Its number in `engine.metrics()`: the sessions of an engine are counted from 1 on. */
+  get number(): number {
+    return this.#meter.session;
   }
 
   /** The symbols in the order of a bar's values. */
@@ -229,6 +237,7 @@ export class LiveSession {
   /** Cancels running work and frees the memory. May be called twice. */
   async close(): Promise<void> {
     this.#closing.abort(sessionClosed());
+    this.#meter.close();
     await this.#rows.close();
     await this.#queue.idle();
     await this.#updates.idle();
@@ -281,8 +290,11 @@ export class LiveSession {
       else this.#rows.checkOrder(rows);
       const call = this.#current.params.of(options.params);
       const times = { calledAt, startedAt };
-      const row = await this.#pushes.run(rows, call, turn, { ...options, isRevision }, times);
-      return { ...row, missedBudget: row.timing.totalMs > (options.budgetMs ?? Number.POSITIVE_INFINITY) };
+      const { budgetMs } = options;
+      const ran = await this.#pushes.run(rows, call, turn, { ...options, isRevision }, times);
+      const row = { ...ran, missedBudget: ran.timing.totalMs > (budgetMs ?? Number.POSITIVE_INFINITY) };
+      this.#meter.note(row, isRevision ? 0 : rows.length, budgetMs !== undefined);
+      return row;
     };
     return isRevision
       ? await this.#queue.run(options.signal, work)

@@ -23,6 +23,7 @@ interface PendingCall {
   /** Calls ahead that were aborted when this one was called: its caller knows that they do not count. */
   readonly abortedAhead: readonly PendingCall[];
   isTakenBack: boolean;
+  hasBegun: boolean;
 }
 
 /** Begins and ends the calls of a session in order: some run alone, others begin while earlier ones run. */
@@ -32,6 +33,11 @@ export class SessionQueue {
   /** Resolve when all calls so far have passed their turn, and when all have ended. */
   #passed: Promise<unknown> = Promise.resolve();
   #ended: Promise<unknown> = Promise.resolve();
+
+  /** Calls that wait for their turn. */
+  get waitingCount(): number {
+    return this.#pending.filter(({ hasBegun }) => !hasBegun).length;
+  }
 
   /** Runs the work when all earlier work has ended. If the signal is aborted while it waits, it rejects and does not run. */
   async run<T>(signal: AbortSignal | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
@@ -54,7 +60,7 @@ export class SessionQueue {
     work: (turn: Turn) => Promise<T>,
   ): Promise<T> {
     const abortedAhead = this.#pending.filter((ahead) => ahead.signal?.aborted);
-    const call: PendingCall = { follows, signal, abortedAhead, isTakenBack: false };
+    const call: PendingCall = { follows, signal, abortedAhead, isTakenBack: false, hasBegun: false };
     const [passed, earlier] = [this.#passed, this.#ended];
     const { promise: passing, resolve: pass } = Promise.withResolvers<unknown>();
     const { promise: ending, resolve: end } = Promise.withResolvers<unknown>();
@@ -86,6 +92,7 @@ export class SessionQueue {
     };
     try {
       await unlessAborted(follows ? passed : earlier, signal);
+      call.hasBegun = true;
       return await work(turn);
     } finally {
       this.#pending.splice(this.#pending.indexOf(call), 1);
