@@ -74,6 +74,7 @@ export type {
   TraceSink,
 } from "./execution/trace/trace_events.ts";
 export type { HangingPart, HangOptions } from "./execution/watch/hang_watch.ts";
+export type { ShortOfHistory } from "./live/history.ts";
 export type { Bar, BarInput, BarValues } from "./live/input/bars.ts";
 export type { LabelsBySymbol, StaticGroups } from "./live/input/group_codes.ts";
 export type { LiveCounts, SessionMetrics } from "./live/live_metrics.ts";

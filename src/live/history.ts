@@ -13,6 +13,12 @@ export interface ExactPoint {
   readonly exact: ReadonlySet<string>;
 }
 
+/**
+ * Factors without the bits of the whole history, by name: how many more rows they need for them. Infinite: they apply a
+ * recursive operator whose carried values are not known.
+ */
+export type ShortOfHistory = Readonly<Record<string, number>>;
+
 /** How much history a plan needs to be rebuilt. */
 export interface HistoryNeed {
   /** The largest sum of the lookback of windows on a path, also across recursive operators. */

@@ -12,7 +12,14 @@ import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
 import type { LiveClock } from "./deadline.ts";
-import { type ExactPoint, exactRowOfOutput, exactRows, type HistoryNeed, historyNeedOf } from "./history.ts";
+import {
+  type ExactPoint,
+  exactRowOfOutput,
+  exactRows,
+  type HistoryNeed,
+  historyNeedOf,
+  type ShortOfHistory,
+} from "./history.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { GroupCodes } from "./input/group_codes.ts";
 import type { SeriesFields } from "./input/live_input.ts";
@@ -154,17 +161,25 @@ export class LiveProgram {
     return { row, values, exact: exact.intersection(new Set(values.keys())) };
   }
 
+  /** Whether a point has the carried values of all recursive operators: one that failed in a row that it missed has none. */
+  isWhole({ values }: RecurrencePoint): boolean {
+    return this.plan.evaluation.plan.tasks.every(({ fingerprints }) =>
+      fingerprints.every((one) => values.has(one)),
+    );
+  }
+
   /** Says that the program was run from row `first` on and took over carried values at these points. */
   setHistory(first: number, points: readonly ExactPoint[]): void {
     this.#exactRows = exactRows(this.#recurrent, first, points);
   }
 
-  /** Factors whose values in this row are not those of the whole history. */
-  inexactFactorsAt(row: number): string[] {
+  /** Factors whose values in this row are not those of the whole history: after how many rows they are. */
+  shortOfHistoryAt(row: number): ShortOfHistory {
     const { plan } = this.plan.evaluation;
-    return this.plan.factors.flatMap(({ name, output }) =>
-      exactRowOfOutput(plan, this.#exactRows, output) > row ? [name] : [],
+    const rowsMissing = this.plan.factors.map(
+      ({ name, output }) => [name, exactRowOfOutput(plan, this.#exactRows, output) - row] as const,
     );
+    return Object.fromEntries(rowsMissing.filter(([, rows]) => rows > 0));
   }
 
   get #recurrent(): RecurrentPlan {

@@ -117,11 +117,21 @@ export class RowRunner {
       await this.#tryRest(slot, true, gate);
   }
 
-  /** Runs what all gates, or one, have left out, or recursions alone; false if an operator failed, or it was cut off. */
-  async #tryRest(slot: number, endsRest: boolean, only: number | null = null): Promise<boolean> {
+  /** Runs the rows that recursions have missed. @throws UsageError E515 where one of them fails; as `OpenPlan.run`. */
+  async runRest(slot: number): Promise<void> {
+    await this.#rest(slot, true);
+  }
+
+  /** Runs what all gates, or one, have left out, or recursions alone. */
+  async #rest(slot: number, endsRest: boolean, only: number | null = null): Promise<void> {
     const gates = this.#plan.gates.map((_, gate) => only === null || gate === only);
+    await this.#plan.run({ gates, slot, row: "rest", endsRest });
+  }
+
+  /** The same; false if an operator failed, or it was cut off. */
+  async #tryRest(slot: number, endsRest: boolean, only: number | null = null): Promise<boolean> {
     try {
-      await this.#plan.run({ gates, slot, row: "rest", endsRest });
+      await this.#rest(slot, endsRest, only);
       return true;
     } catch (error) {
       if (!isInterruption(error) && !isOfOperator(error)) throw error;

@@ -6,6 +6,7 @@ import type { Explanation } from "../../reasons/explanation.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkedOptions } from "../../text/option_kinds.ts";
 import { checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
+import type { ShortOfHistory } from "../history.ts";
 import { areEqual, type BarInput, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
 import type { SessionMeter } from "../live_metrics.ts";
@@ -62,6 +63,16 @@ export class LiveSession {
   /** Time of the newest row in units of the time column's type; null before the first. */
   get lastTime(): bigint | null {
     return this.#rows.lastTime;
+  }
+
+  /**
+   * Factors that do not have the bits of the whole history in the next row, by name: how many more rows they need.
+   * Empty for a session that has run all its rows. After `update`, or where a checkpoint came from other formulas, a factor
+   * may look back further than the kept rows; one that applies a recursive operator (`ema`, `cum_sum`) which did not run
+   * before needs an infinite number.
+   */
+  get shortOfHistory(): ShortOfHistory {
+    return this.#rows.shortOfHistory;
   }
 
   /**
@@ -202,7 +213,7 @@ export class LiveSession {
       const same = await this.#queue.run(undefined, async () => {
         this.#expectOpen();
         if (!this.#current.adopt(parts, program, opening)) return null;
-        return { rowCount: 0, shortOfHistory: this.#current.inexactFactorsAt(this.#rows.firstOpenRow) };
+        return { rowCount: 0, shortOfHistory: this.#rows.shortOfHistory };
       });
       return (
         same ?? (await this.#changeTo(() => LiveProgram.open(parts, program, opening, this.#closing.signal)))

@@ -11,6 +11,7 @@ import {
   timeNotAfter,
   timeNotNewest,
 } from "../errors.ts";
+import type { ShortOfHistory } from "../history.ts";
 import type { InputRow } from "../input/bars.ts";
 import { type RecurrencePoint, RetainedRows, type SavedRows } from "../input/retained_rows.ts";
 import type { LiveCall } from "../live_params.ts";
@@ -270,7 +271,7 @@ export class SessionRows {
     await this.#replay(warmUp);
     this.#current = next;
     await before.plan.close();
-    return { rowCount: warmUp.rowCount, shortOfHistory: next.inexactFactorsAt(this.firstOpenRow) };
+    return { rowCount: warmUp.rowCount, shortOfHistory: this.shortOfHistory };
   }
 
   /** Carried values before the first row that may still be run, and before the next one. No row is under way. */
@@ -307,9 +308,16 @@ export class SessionRows {
     return isOpen ? count - 1 : count;
   }
 
+  get shortOfHistory(): ShortOfHistory {
+    return this.#current.shortOfHistoryAt(this.firstOpenRow);
+  }
+
+  /** @throws UsageError E515 while a recursive operator cannot run a row that it has missed. */
   async save(): Promise<SavedProgress> {
     await this.#current.runner.finish();
-    const kept = this.retained.save(await this.#pointsNow());
+    const points = await this.#pointsNow();
+    if (!this.#current.isWhole(points.at(-1)!)) await this.#current.runner.runRest(this.#newest?.slot ?? 0);
+    const kept = this.retained.save(points);
     return { kept, lastTime: this.#lastTime, judgedTime: this.#judgedTime };
   }
 

@@ -2,6 +2,7 @@ import { finalDag, type Program } from "../../compile.ts";
 import type { RecurrenceValues } from "../../kernel/run/recurrences.ts";
 import { RECORD, TEXTS } from "../../text/argument_kinds.ts";
 import type { OptionKinds } from "../../text/option_kinds.ts";
+import type { ShortOfHistory } from "../history.ts";
 import type { RetainedRows } from "../input/retained_rows.ts";
 import type { GivenParams, LiveCall } from "../live_params.ts";
 import type { LiveProgram } from "../live_program.ts";
@@ -27,11 +28,8 @@ export const UPDATE_OPTIONS: OptionKinds<UpdateOptions> = {
 export interface UpdateReport {
   /** Rows that the new program was warmed up with; 0 if its formulas are those of the session, whose state is kept. */
   readonly rowCount: number;
-  /**
-   * Factors that do not have the bits of the whole history in the next row: they look back further than the kept rows, or
-   * apply recursive operators that the session has not run since its first row. All others have these bits.
-   */
-  readonly shortOfHistory: readonly string[];
+  /** `LiveSession.shortOfHistory` after the switch. */
+  readonly shortOfHistory: ShortOfHistory;
 }
 
 /** The options of a session that change with its program. @throws UsageError E528. */

@@ -407,9 +407,9 @@ export class RandomLife {
     const kept = Object.entries(this.#priorities).filter(([name]) => names.has(name));
     this.#priorities = Object.fromEntries(kept);
     const { shortOfHistory } = await this.#session.update(program, options);
-    this.#short = new Set(shortOfHistory);
+    this.#short = new Set(Object.keys(shortOfHistory));
     if (this.#retainRows === 0) this.#hasNewest = false;
-    this.#around.note("short", shortOfHistory.length);
+    this.#around.note("short", this.#short.size);
     const shorter = isKept ? this.#short.difference(before) : [];
     expect([...shorter], "short after an update that changes nothing").toEqual([]);
     return true;

@@ -81,7 +81,7 @@ describe("an update", () => {
     await pushAll(session, 20, 190, old);
     const { rowCount, shortOfHistory } = await session.update(after);
     expect(rowCount).toBe(Math.min(190, retainRows));
-    expect(shortOfHistory).toEqual([]);
+    expect(shortOfHistory).toEqual({});
     await pushAll(session, 190, 225, now);
     await session.update(before);
     await pushAll(session, 225, ROWS, old);
@@ -132,7 +132,7 @@ describe("an update", () => {
       await session.restore(checkpoint);
     });
     const { rowCount, shortOfHistory } = await session.update(after).finally(() => warmingUp.mockRestore());
-    expect([rowCount, shortOfHistory]).toEqual([90, []]);
+    expect([rowCount, shortOfHistory]).toEqual([90, {}]);
     await pushAll(session, 100, 120, await historyOf(after));
   });
 
@@ -140,7 +140,7 @@ describe("an update", () => {
     const old = "a = cum_sum(q * close)";
     const [before, after] = [old, `b = close + 1\n${old}`].map((text) => programOf(`param q = 2\n${text}`));
     await using session = await engine.openSession(before!, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
-    expect(await session.update(after!)).toEqual({ rowCount: 30, shortOfHistory: [] });
+    expect(await session.update(after!)).toEqual({ rowCount: 30, shortOfHistory: {} });
     await pushAll(session, 100, 110, linesByTime((await engine.evaluate(after!, bars)).table), {});
   });
 
@@ -149,7 +149,7 @@ describe("an update", () => {
     const text = "smooth = ema(ts_mean(close, 25), 5)";
     const [before, after] = [programOf(text), programOf(`${text}\nother = -close`)];
     await using session = await engine.openSession(before, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
-    expect(await session.update(after)).toEqual({ rowCount: 30, shortOfHistory: [] });
+    expect(await session.update(after)).toEqual({ rowCount: 30, shortOfHistory: {} });
     await pushAll(session, 100, 103, linesByTime((await engine.evaluate(after, bars)).table), {});
   });
 
@@ -160,7 +160,7 @@ describe("an update", () => {
     ];
     await using session = await engine.openSession(before, { warmup: rowsOf(bars, 0, 100), retainRows: 30 });
     const report = await session.update(after);
-    expect(report).toEqual({ rowCount: 30, shortOfHistory: ["new", "far"] });
+    expect(report).toEqual({ rowCount: 30, shortOfHistory: { new: Number.POSITIVE_INFINITY, far: 9 } });
     const { table: cold } = await engine.evaluate(after, rowsOf(bars, 70, ROWS));
     await pushAll(session, 100, 120, linesByTime(cold), {});
   });
