@@ -6,6 +6,9 @@ import { shownValue } from "../text/argument_kinds.ts";
 import { counted } from "../text/counted.ts";
 import { nearestName, suggestion } from "../text/suggest.ts";
 
+/** An aborted row that has begun may take this long to end. */
+export const ABORT_GRACE_MS = 2_000;
+
 const outOfOrder = errorsOf(DataError, "E371");
 const notTaken = errorsOf(DataError, "E373");
 const columnUnfit = errorsOf(DataError, "E383");
@@ -24,11 +27,33 @@ export const timeBeforeRestart = (time: string, begun: string) =>
     "push bars in the order of their times, or open the session again from the last checkpoint",
   );
 
-/** The bar came after one that was aborted or failed. */
-export function barTakenBack(): ResourceError {
-  const problem = "an earlier bar was aborted or failed while this one was under way or waited";
-  return new ResourceError("E412", problem, "push it again, from the first bar that did not come through");
-}
+/** A bar that was not taken although nothing is wrong with it; `cause` says why. */
+const refused = (problem: string, remedy: string, cause: unknown) =>
+  new ResourceError("E412", problem, remedy, { cause });
+
+/** The push was aborted before its turn, or before all its bars had begun. */
+export const pushAborted = (taken: number, count: number, cause: unknown) =>
+  refused(
+    `the push was aborted: ${taken === 0 ? "its bar was" : `${taken} of its ${count} bars were taken, the others were`} not taken`,
+    "push what was not taken again; session.lastTime is the newest bar that was",
+    cause,
+  );
+
+/** A row ahead has failed inside: the state was made again from the rows before it. */
+export const barBehindFailure = (cause: unknown) =>
+  refused(
+    "an earlier bar failed while this one was under way or waited: neither was taken",
+    "push it again, from the first bar that did not come through",
+    cause,
+  );
+
+/** An aborted row did not end: its thread was ended, and the state was made again from the rows before it. */
+export const rowEnded = (cause: unknown) =>
+  refused(
+    `the push was aborted, and its row was still running ${ABORT_GRACE_MS / 1000} s later: it was ended, and the bar was not taken`,
+    "push it again; an operator of yours that takes this long holds up everything",
+    cause,
+  );
 
 export const timeNotNewest = (time: string, newest: string) =>
   outOfOrder(

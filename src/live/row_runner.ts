@@ -1,6 +1,7 @@
 import { suppressUnhandled } from "../evaluation/awaiting.ts";
 import { isInterruption, isOfOperator } from "../execution/plan_failures.ts";
 import { type BudgetSplit, type LiveClock, splitByBudget } from "./deadline.ts";
+import type { InputRow } from "./input/bars.ts";
 import type { FactorGate, LiveFactor } from "./live_dag.ts";
 import type { LiveCall } from "./live_params.ts";
 import type { LivePlan, RunAccount } from "./live_plan.ts";
@@ -31,6 +32,13 @@ export interface RowRun {
   readonly tags: FactorTags;
   /** Settles when the row has ended; null if it has. */
   readonly rest: Promise<void> | null;
+}
+
+/** A row and how it was run. */
+export interface RanRow {
+  readonly row: InputRow;
+  readonly slot: number;
+  readonly run: RowRun;
 }
 
 /** Runs the rows of a plan, the most urgent factors first if a budget is short. */

@@ -199,11 +199,13 @@ test("the push after one that was aborted in an operator that does not return go
   await session.push(bar(1, 1));
   await session.push(bar(2, 2));
   await expect(session.push(bar(3, 9), { signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
-    name: "TimeoutError",
+    code: "E412",
+    cause: { name: "TimeoutError" },
   });
   expect(sumOf(await session.push(bar(3, 4)))).toBe(7);
   await expect(session.push(bar(4, 9), { signal: AbortSignal.timeout(100) })).rejects.toMatchObject({
-    name: "TimeoutError",
+    code: "E412",
+    cause: { name: "TimeoutError" },
   });
   expect(sumOf(await session.revise(bar(3, 5)))).toBe(8);
   expect(sumOf(await session.push(bar(4, 1)))).toBe(9);

@@ -1,21 +1,14 @@
 import type { RowTable } from "../../data/factors/row_table.ts";
 import { suppressUnhandled } from "../../evaluation/awaiting.ts";
-import { barTakenBack } from "../errors.ts";
+import { barBehindFailure, pushAborted } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
 import type { LiveCall } from "../live_params.ts";
 import type { SessionParts } from "../live_program.ts";
 import { CATCH_UP_DEFAULT, type PushOptions } from "../options.ts";
 import type { LateRow, LiveRow } from "../row.ts";
-import type { RowRun } from "../row_runner.ts";
+import type { RanRow } from "../row_runner.ts";
 import type { Turn } from "./session_queue.ts";
 import type { BegunRow, RowEvents, SessionRows } from "./session_rows.ts";
-
-/** A row and how it was run. */
-export interface RanRow {
-  readonly row: InputRow;
-  readonly slot: number;
-  readonly run: RowRun;
-}
 
 /** A row in the table of its push. */
 interface AppendedRow extends RanRow {
@@ -58,15 +51,15 @@ export class PushRunner {
     const beganAt = clock.now();
     const table = tables.begin(rows.length);
     let last: Promise<AppendedRow | null> = Promise.resolve(null);
-    let [hasBegun, hasFailed] = [false, false];
+    let [begunCount, failure]: [number, Error | null] = [0, null];
     const events: RowEvents = {
       mayBegin: () => {
-        turn.throwIfTakenBack();
-        if (hasFailed) throw barTakenBack();
+        turn.throwIfRefused();
+        if (failure !== null) throw failure;
       },
-      isTakenBack: () => {
-        hasFailed = true;
-        turn.takeBackLater();
+      hasFailed: (error) => {
+        failure = barBehindFailure(error);
+        turn.refuseLater(failure);
       },
     };
     try {
@@ -76,7 +69,7 @@ export class PushRunner {
         const begun = isRevision
           ? await this.#rows.revise(row, call, runOptions)
           : await this.#rows.begin(row, call, runOptions, events);
-        hasBegun = true;
+        begunCount++;
         last = suppressUnhandled(this.#append(table, row, begun, last, turn));
       }
       if (overlaps) turn.pass();
@@ -84,9 +77,9 @@ export class PushRunner {
       await turn.earlier;
       return this.#resultOf(ran, table, turn, { ...times, stagedAt, beganAt });
     } catch (error) {
-      if (hasBegun && !isRevision) turn.takeBackLater();
-      // The first row that failed says why; those behind it were taken back.
-      if (hasFailed) await last;
+      // Rows that have begun end; the first that failed says why.
+      await last;
+      if (signal?.aborted && error === signal.reason) throw pushAborted(begunCount, rows.length, error);
       throw error;
     }
   }

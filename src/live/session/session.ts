@@ -5,7 +5,7 @@ import type { Panel } from "../../panel.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkedOptions } from "../../text/option_kinds.ts";
-import { checkpointOfOtherSession, notRevisable, sessionClosed } from "../errors.ts";
+import { checkpointOfOtherSession, notRevisable, pushAborted, sessionClosed } from "../errors.ts";
 import type { ShortOfHistory } from "../history.ts";
 import { areEqual, type BarInput, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
@@ -14,7 +14,8 @@ import { knownTo } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import { checkBudget, PUSH_OPTIONS, type PushOptions } from "../options.ts";
 import type { LiveRow } from "../row.ts";
-import { PushRunner, type RanRow } from "./push_runner.ts";
+import type { RanRow } from "../row_runner.ts";
+import { PushRunner } from "./push_runner.ts";
 import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
 import { type RowEvents, SessionRows } from "./session_rows.ts";
@@ -27,7 +28,7 @@ const WARM_UP_TABLES_MAX = 256;
 const WARM_UP_MS_MAX = 100;
 
 /** Events of a row before the first push: nothing is ahead of it or behind it. */
-const ALONE: RowEvents = { mayBegin: () => {}, isTakenBack: () => {} };
+const ALONE: RowEvents = { mayBegin: () => {}, hasFailed: () => {} };
 
 /**
  * A program that is open for live use: rows come one by one and operators keep their state. Calls are executed in order;
@@ -62,7 +63,7 @@ export class LiveSession {
 
   /** Time of the newest row in units of the time column's type; null before the first. */
   get lastTime(): bigint | null {
-    return this.#rows.lastTime;
+    return this.#rows.times.last;
   }
 
   /**
@@ -79,15 +80,17 @@ export class LiveSession {
    * Runs the next bar, or several, through all operators. Arrays of the bar must not change before the push has ended.
    *
    * @param bar one row or several in order, later than the last row
-   * Pushes need not be awaited: up to three rows are under way at a time, and results come in order. An abort or a failure
-   * takes back its row and the pushes behind it.
+   * Pushes need not be awaited: up to three rows are under way at a time, and results come in order. A row that has begun
+   * is taken, also if its push is aborted; an abort before that refuses the push, or those of its bars that have not
+   * begun, and keeps the pushes behind it.
    *
    * @returns the table that `evaluate` gives for these rows after the history of the session; it is the caller's own. Null:
    *   as `evaluate`, and factors that the budget left out.
    * @throws DataError E371 for a time that is not later than the last one, E372 for no time of the session, E373 for symbols, E383 for a missing column, for values of a wrong number or type; UsageError E506, E528,
    *   E555 for wrong params, E527, E528 for wrong options; ResourceError E412
-   *   for a push behind one that was aborted or failed, E401 while the process takes more of the memory limit than
-   *   the share `MemoryThresholds.refuse`, if one is given; the signal's reason when aborted; else as `evaluate`. The
+   *   with a `cause` for a push that was aborted, or behind one whose row failed inside: the state is then made again from
+   *   the kept rows, and `shortOfHistory` says what they do not reach back for; E401 while the process takes more of the
+   *   memory limit than the share `MemoryThresholds.refuse`, if one is given; else as `evaluate`. The
    *   session is then as before the bar; of several bars, those that have run stay.
    * @example
    * const { table } = await session.push({ time: Date.now(), fields: { close: [101.5, 20.25] } });
@@ -291,14 +294,14 @@ export class LiveSession {
     const work = async (turn: Turn): Promise<LiveRow> => {
       this.#expectOpen();
       if (this.#rows.refusal !== null) throw this.#rows.refusal;
-      turn.throwIfTakenBack();
+      turn.throwIfRefused();
       this.#parts.host.budget.expectProcess();
       if (isRevision && this.#parts.options.revisable !== true) throw notRevisable();
       const startedAt = clock.now();
       const rows = this.#rowsOf(bar);
       checkBudget(options, rows.length);
       if (isRevision) this.#rows.checkNewest(rows);
-      else this.#rows.checkOrder(rows);
+      else this.#rows.times.checkOrder(rows);
       const call = this.#current.params.of(options.params);
       const times = { calledAt, startedAt };
       const { budgetMs } = options;
@@ -307,9 +310,13 @@ export class LiveSession {
       this.#meter.note(row, isRevision ? 0 : rows.length, budgetMs !== undefined);
       return row;
     };
-    return isRevision
-      ? await this.#queue.run(options.signal, work)
-      : await this.#queue.follow(options.signal, work);
+    const { signal } = options;
+    try {
+      return isRevision ? await this.#queue.run(signal, work) : await this.#queue.follow(signal, work);
+    } catch (error) {
+      if (signal?.aborted && error === signal.reason) throw pushAborted(0, 1, error);
+      throw error;
+    }
   }
 
   #rowsOf(bar: BarInput): InputRow[] {

@@ -1,5 +1,4 @@
 import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
-import { barTakenBack } from "../errors.ts";
 
 /** The turn of a call of a session. */
 export interface Turn {
@@ -11,18 +10,15 @@ export interface Turn {
   hold(rest: Promise<unknown>): void;
   /** Whether there are later calls. */
   hasLater(): boolean;
-  /** Takes back all later calls that follow, but for those that were called when this one was aborted already. */
-  takeBackLater(): void;
-  /** @throws ResourceError E412 if an earlier call has taken this one back. */
-  throwIfTakenBack(): void;
+  /** Refuses the later calls so far that follow. */
+  refuseLater(reason: Error): void;
+  /** @throws the reason for which an earlier call has refused this one. */
+  throwIfRefused(): void;
 }
 
 interface PendingCall {
   readonly follows: boolean;
-  readonly signal: AbortSignal | undefined;
-  /** Calls ahead that were aborted when this one was called: its caller knows that they do not count. */
-  readonly abortedAhead: readonly PendingCall[];
-  isTakenBack: boolean;
+  refusal: Error | null;
   hasBegun: boolean;
 }
 
@@ -59,8 +55,7 @@ export class SessionQueue {
     follows: boolean,
     work: (turn: Turn) => Promise<T>,
   ): Promise<T> {
-    const abortedAhead = this.#pending.filter((ahead) => ahead.signal?.aborted);
-    const call: PendingCall = { follows, signal, abortedAhead, isTakenBack: false, hasBegun: false };
+    const call: PendingCall = { follows, refusal: null, hasBegun: false };
     const [passed, earlier] = [this.#passed, this.#ended];
     const { promise: passing, resolve: pass } = Promise.withResolvers<unknown>();
     const { promise: ending, resolve: end } = Promise.withResolvers<unknown>();
@@ -76,18 +71,11 @@ export class SessionQueue {
         this.#passed = Promise.all([this.#passed, rest]);
       },
       hasLater: () => this.#behind(call).length > 0,
-      takeBackLater: () => {
-        // It may have ended before all its rows: it has taken back others then.
-        if (!this.#pending.includes(call)) return;
-        const takenBack = [call];
-        for (const later of this.#behind(call)) {
-          if (!later.follows || takenBack.every((ahead) => later.abortedAhead.includes(ahead))) continue;
-          later.isTakenBack = true;
-          takenBack.push(later);
-        }
+      refuseLater: (reason) => {
+        for (const later of this.#behind(call)) if (later.follows) later.refusal ??= reason;
       },
-      throwIfTakenBack: () => {
-        if (call.isTakenBack) throw barTakenBack();
+      throwIfRefused: () => {
+        if (call.refusal !== null) throw call.refusal;
       },
     };
     try {

@@ -1,16 +1,8 @@
-import { formatTime } from "../../data/time/time_text.ts";
 import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { OpenPlan } from "../../execution/open_plan.ts";
 import { isInterruption } from "../../execution/plan_failures.ts";
-import {
-  barTakenBack,
-  nothingToRevise,
-  sessionClosed,
-  timeBeforeRestart,
-  timeNotAfter,
-  timeNotNewest,
-} from "../errors.ts";
+import { barBehindFailure, nothingToRevise, sessionClosed } from "../errors.ts";
 import type { ShortOfHistory } from "../history.ts";
 import type { InputRow } from "../input/bars.ts";
 import { type RecurrencePoint, RetainedRows, type SavedRows } from "../input/retained_rows.ts";
@@ -18,9 +10,10 @@ import type { LiveCall } from "../live_params.ts";
 import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram, SessionParts } from "../live_program.ts";
 import { retentionFor } from "../options.ts";
-import type { RowRun, RunRowOptions } from "../row_runner.ts";
-import type { RanRow } from "./push_runner.ts";
+import type { RanRow, RowRun, RunRowOptions } from "../row_runner.ts";
+import { RowTimes } from "./row_times.ts";
 import { type UpdateReport, WarmUp } from "./update.ts";
+import { withGrace } from "./with_grace.ts";
 
 /** The progress of a session: what its windows and recurrences are made from. */
 export interface SavedProgress {
@@ -41,27 +34,27 @@ interface RowUnderWay {
   readonly row: InputRow;
   readonly call: LiveCall;
   readonly slot: number;
-  /** Resolves when the row has ended or is taken back. */
+  /** Resolves when the row has ended. */
   readonly ended: Promise<void>;
-  readonly isTakenBack: () => void;
+  readonly hasFailed: (error: unknown) => void;
+  /** Why the row is not taken; null while it may be. */
+  failure: unknown;
 }
 
 /** What the push of a row says and learns about it. */
 export interface RowEvents {
   /** Throws if the row must not begin any more. */
   readonly mayBegin: () => void;
-  /** The row, or one ahead of it, has failed or was aborted: it does not count. */
-  readonly isTakenBack: () => void;
+  /** The row, or one ahead of it, has failed: it is not taken. */
+  readonly hasFailed: (error: unknown) => void;
 }
 
 /** The progress of a session: its program, its newest row and the retained rows. */
 export class SessionRows {
   readonly retained: RetainedRows;
+  readonly times: RowTimes;
   readonly #parts: SessionParts;
   #current: LiveProgram;
-  #lastTime: bigint | null = null;
-  /** Time of a row whose stretch is under way, also if the row was taken back. */
-  #judgedTime: bigint | null = null;
   /** The newest row; null if it cannot be replaced. */
   #newest: Pick<RowUnderWay, "call" | "slot"> | null = null;
   /** Rows that have begun and not ended, in order. */
@@ -69,6 +62,8 @@ export class SessionRows {
   /** Slots to be used next, in this order: that of the newest row comes last. */
   #freeSlots: number[] = [...SLOTS];
   #slotFreed = Promise.withResolvers<void>();
+  /** Resolves when the state has been made again, after the last failure of a row. */
+  #madeAgain: Promise<void> = Promise.resolve();
   /** Why no row can be replaced. */
   #noNewest = "no bar has been pushed";
   /** Why the session cannot go on. */
@@ -77,16 +72,12 @@ export class SessionRows {
   constructor(parts: SessionParts, program: LiveProgram) {
     this.#parts = parts;
     this.#current = program;
+    this.times = new RowTimes(parts.time.type, parts.stretchOf);
     this.retained = new RetainedRows(retentionFor(program.historyNeed, parts.options.retainRows));
   }
 
   get current(): LiveProgram {
     return this.#current;
-  }
-
-  /** Time of the newest row; null before the first. */
-  get lastTime(): bigint | null {
-    return this.#lastTime;
   }
 
   /** Why the session cannot go on; null if it can. */
@@ -107,30 +98,33 @@ export class SessionRows {
     row: InputRow,
     call: LiveCall,
     options: Partial<RunRowOptions>,
-    { mayBegin, isTakenBack }: RowEvents,
+    { mayBegin, hasFailed }: RowEvents,
   ): Promise<BegunRow> {
-    // Rows may be taken back between the last look for room and this one.
+    // Rows may fail between the last look for room and this one.
     do await unlessAborted(this.#room(row.time, options.signal), options.signal);
     while (this.refusal === null && !this.#hasRoom);
     if (this.refusal !== null) throw this.refusal;
     mayBegin();
-    // Only now is it known which row is before it: those that were aborted are taken back.
-    this.#expectLater(row.time, this.#underWay.at(-1)?.row.time ?? this.#lastTime);
-    const stretches = this.#stretchesTo(row.time);
-    if (stretches < 0) throw timeBeforeRestart(this.#textOf(row.time), this.#textOf(this.#judgedTime!));
-    if (stretches > 0) {
+    // Only now is it known which row is before it.
+    this.times.expectLater(row.time, this.#underWay.at(-1)?.row.time ?? this.times.last);
+    if (this.times.restartsAt(row.time)) {
       await this.#restart();
       mayBegin();
     }
-    this.#judgedTime = row.time;
+    this.times.judged = row.time;
     const slot = this.#freeSlots.shift()!;
     if (this.#underWay.length === 0) this.#addPoint();
     this.#current.stage(slot, row, call);
     const { promise: ended, resolve: end } = Promise.withResolvers<void>();
-    const underWay: RowUnderWay = { row, call, slot, ended, isTakenBack };
-    const running = this.#current.run(call, slot, options);
+    const underWay: RowUnderWay = { row, call, slot, ended, hasFailed, failure: null };
+    const running = this.#run(call, slot, options);
     this.#underWay.push(underWay);
     return { slot, ran: suppressUnhandled(this.#complete(underWay, running).finally(end)) };
+  }
+
+  async #run(call: LiveCall, slot: number, options: Partial<RunRowOptions>): Promise<RowRun> {
+    const run = (signal: AbortSignal | undefined) => this.#current.run(call, slot, { ...options, signal });
+    return await withGrace(run, options.signal);
   }
 
   /** The results of a row have been read: its slot may be used again, after the others. */
@@ -141,28 +135,17 @@ export class SessionRows {
 
   /** Resolves when another row may begin. Once the signal is aborted it begins nothing: the row behind looks for room. */
   async #room(time: bigint, signal: AbortSignal | undefined): Promise<void> {
-    const runsAlone = () => this.#needsRecursions || this.#stretchesTo(time) > 0;
+    const runsAlone = () => this.#needsRecursions || this.times.restartsAt(time);
     while (this.#underWay.length > (runsAlone() ? 0 : OVERLAPPING_BLOCKS_MAX - 1))
       await this.#underWay[0]!.ended;
-    // What runs was taken back, or was begun for a row that was aborted then.
+    await this.#madeAgain;
     if (!this.#isInOrder) await this.#openPlan.idle();
     signal?.throwIfAborted();
     if (this.#underWay.length === 0) await this.#current.runner.finish();
     signal?.throwIfAborted();
     if (this.#needsRecursions) await this.#endRest(() => signal?.aborted === true);
     signal?.throwIfAborted();
-    while (this.#freeSlots.length === 0) {
-      this.#slotFreed = Promise.withResolvers();
-      await this.#slotFreed.promise;
-    }
-  }
-
-  /** From the stretch under way to that of a time: above 0 where windows and recurrences restart, below for an earlier one. */
-  #stretchesTo(time: bigint): number {
-    const { stretchOf } = this.#parts;
-    return stretchOf === null || this.#judgedTime === null
-      ? 0
-      : stretchOf(time) - stretchOf(this.#judgedTime);
+    await this.#freeSlotsOf(1);
   }
 
   /** The next row has no history. */
@@ -195,13 +178,14 @@ export class SessionRows {
       const run = await running;
       this.#underWay.shift();
       this.retained.append(row, call.values);
-      this.#lastTime = row.time;
+      this.times.last = row.time;
       this.#newest = { call, slot };
       if (this.#underWay.length > 0) this.#addPoint();
       return run;
     } catch (error) {
-      this.#takeBack(underWay);
-      throw isInterruption(error) ? (this.refusal ?? barTakenBack()) : error;
+      this.#failFrom(underWay, error);
+      await this.#madeAgain;
+      throw isInterruption(error) ? (this.refusal ?? underWay.failure) : error;
     }
   }
 
@@ -215,15 +199,42 @@ export class SessionRows {
     await this.#current.runner.endRest(this.#newest?.slot ?? 0, mustStop);
   }
 
-  /** The row does not count, and neither do those behind it. */
-  #takeBack(first: RowUnderWay): void {
-    if (!this.#underWay.includes(first)) return;
-    const rows = this.#underWay.splice(this.#underWay.indexOf(first));
+  /** A row has failed inside: neither it nor those behind it are taken, and the state is made again from the kept rows. */
+  #failFrom(first: RowUnderWay, error: unknown): void {
+    const at = this.#underWay.indexOf(first);
+    if (at < 0) return;
+    const rows = this.#underWay.splice(at);
     this.#freeSlots.unshift(...rows.map(({ slot }) => slot));
     this.#slotFreed.resolve();
-    for (const { isTakenBack } of rows) isTakenBack();
-    // Ends parts that do not return, also if nothing comes behind them.
-    void this.#openPlan.idle();
+    for (const row of rows) {
+      row.failure = row === first ? error : barBehindFailure(error);
+      row.hasFailed(error);
+    }
+    this.#madeAgain = this.#makeAgain();
+  }
+
+  async #makeAgain(): Promise<void> {
+    try {
+      // Ends parts that do not return, too.
+      await this.#openPlan.idle();
+      while (this.#underWay.length > 0) await this.#underWay[0]!.ended;
+      await this.#freeSlotsOf(SLOTS.length);
+      if (this.refusal !== null) return;
+      // What the rows before the failed one have carried is there still.
+      const { count } = this.retained;
+      this.retained.addPoint(this.#current.pointBefore(count, 0));
+      await this.#replayKept();
+    } catch (error) {
+      this.#failure ??= error;
+    }
+  }
+
+  /** Resolves when that many slots are free. */
+  async #freeSlotsOf(count: number): Promise<void> {
+    while (this.#freeSlots.length < count) {
+      this.#slotFreed = Promise.withResolvers();
+      await this.#slotFreed.promise;
+    }
   }
 
   /** Runs the newest row over other input; if that is interrupted, runs it again over its former input. */
@@ -235,7 +246,7 @@ export class SessionRows {
     const slot = this.#freeSlots.shift()!;
     this.#current.stage(slot, row, call);
     try {
-      const run = await this.#current.run(call, slot, options);
+      const run = await this.#run(call, slot, options);
       this.retained.replaceNewest(row, call.values);
       this.#newest = { call, slot };
       return { slot, ran: Promise.resolve(run) };
@@ -318,7 +329,7 @@ export class SessionRows {
     const points = await this.#pointsNow();
     if (!this.#current.isWhole(points.at(-1)!)) await this.#current.runner.runRest(this.#newest?.slot ?? 0);
     const kept = this.retained.save(points);
-    return { kept, lastTime: this.#lastTime, judgedTime: this.#judgedTime };
+    return { kept, lastTime: this.times.last, judgedTime: this.times.judged };
   }
 
   /**
@@ -327,44 +338,33 @@ export class SessionRows {
    * @returns the newest row; null if none is kept
    */
   async restore({ kept, lastTime, judgedTime }: SavedProgress): Promise<RanRow | null> {
-    const { plan, runner } = this.#current;
     await this.#openPlan.idle();
     if (this.#parts.options.retainRows === undefined) this.retained.grow(kept.wanted);
     this.retained.restore(kept);
-    this.#lastTime = lastTime;
-    this.#judgedTime = judgedTime;
+    this.times.last = lastTime;
+    this.times.judged = judgedTime;
     try {
-      await plan.evaluation.restart();
-      runner.forget();
-      const warmUp = new WarmUp(this.#current, this.retained);
-      await this.#replay(warmUp);
-      return warmUp.lastRow;
+      return await this.#replayKept();
     } catch (error) {
       this.#failure = error;
       throw error;
     }
   }
 
-  /** @throws DataError E371 unless each of the rows of a push is later than the one before it. */
-  checkOrder(rows: readonly InputRow[]): void {
-    for (const [at, { time }] of rows.entries()) this.#expectLater(time, rows[at - 1]?.time ?? null);
-  }
-
-  #expectLater(time: bigint, last: bigint | null): void {
-    if (last !== null && time <= last) throw timeNotAfter(this.#textOf(time), this.#textOf(last));
+  /** Makes the state from the kept rows; returns the newest. Nothing is under way. */
+  async #replayKept(): Promise<RanRow | null> {
+    const { plan, runner } = this.#current;
+    await plan.evaluation.restart();
+    runner.forget();
+    const warmUp = new WarmUp(this.#current, this.retained);
+    await this.#replay(warmUp);
+    return warmUp.lastRow;
   }
 
   /** @throws DataError E371 for rows that cannot replace the newest one. */
   checkNewest(rows: readonly InputRow[]): void {
     if (this.#newest === null) throw nothingToRevise(this.#noNewest);
-    const [row] = rows;
-    if (rows.length !== 1 || !row) throw nothingToRevise(`it takes one bar, got ${rows.length}`);
-    if (row.time !== this.#lastTime)
-      throw timeNotNewest(this.#textOf(row.time), this.#textOf(this.#lastTime!));
-  }
-
-  #textOf(time: bigint): string {
-    return formatTime(time, this.#parts.time.type);
+    this.times.checkNewest(rows);
   }
 }
 

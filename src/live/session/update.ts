@@ -7,7 +7,7 @@ import type { RetainedRows } from "../input/retained_rows.ts";
 import type { GivenParams, LiveCall } from "../live_params.ts";
 import type { LiveProgram } from "../live_program.ts";
 import { type OpenOptions, PRIORITIES } from "../options.ts";
-import type { RanRow } from "./push_runner.ts";
+import type { RanRow } from "../row_runner.ts";
 
 /** Options of a switch to another program. */
 export interface UpdateOptions {

@@ -4,9 +4,11 @@ import { compile, defineOperator, Engine, type PushOptions } from "../../../src/
 import { facts, x } from "../../engine/fixtures/operator_facts.ts";
 import { linesOf } from "../real_session.ts";
 
-/** What goes on from a row that was aborted after it had begun, at once or from a checkpoint, has not seen it. */
+/** A row that has begun is taken although its push is aborted; one that waits is not, and those behind it are. */
 
-/** The value, after 50 ms for values from 1000 on: a busy machine aborts in time too. */
+const HANGS = 1e6;
+
+/** The value, after 50 ms for values from 1000 on: a busy machine aborts in time too. Never for `HANGS`. */
 const slow = defineOperator({
   ...facts,
   name: "slow",
@@ -14,7 +16,7 @@ const slow = defineOperator({
   parameters: [x],
   summary: "The value.",
   reference: (x: number) => {
-    const end = performance.now() + (x >= 1000 ? 50 : 0);
+    const end = performance.now() + (x >= 1e6 ? 1e9 : x >= 1000 ? 50 : 0);
     while (performance.now() < end);
     return x;
   },
@@ -43,8 +45,8 @@ async function opened(text: string, checkpoint?: Uint8Array) {
   return { session, push, [Symbol.asyncDispose]: () => session.close() };
 }
 
-describe("a push that is called when one that runs was aborted", () => {
-  test.each([0, 1, 2])("is the row behind those that stand (%i rows run ahead)", async (ahead) => {
+describe("a push that is aborted", () => {
+  test.each([0, 1, 2])("once its row has begun is taken (%i rows run ahead)", async (ahead) => {
     for (let round = 0; round < 4; round++) {
       await using life = await opened("total = cum_sum(slow(close))");
       const { push } = life;
@@ -52,42 +54,73 @@ describe("a push that is called when one that runs was aborted", () => {
       const standing = Array.from({ length: ahead }, (_, index) => push(2 + index, 2000));
       const controller = new AbortController();
       const cut = push(10, 1000, { signal: controller.signal });
+      const behind = push(11, 5);
       for (let turn = 0; turn <= round; turn++) await nextTurn();
       controller.abort(new Error("enough"));
-      const next = push(11, 5);
-      expect(await cut).toBe("enough");
-      const rest = [push(12, 6), push(13, 7)];
       const before = 1 + 2000 * ahead;
       expect(await Promise.all(standing)).toEqual([2001, 4001].slice(0, ahead));
-      expect(await Promise.all([next, ...rest])).toEqual([before + 5, before + 11, before + 18]);
+      expect(await Promise.all([cut, behind, push(12, 6)])).toEqual([
+        before + 1000,
+        before + 1005,
+        before + 1011,
+      ]);
     }
   });
 
-  test("may be of the same bar, and is then the row in its place", async () => {
-    for (let round = 0; round < 4; round++) {
-      await using life = await opened("total = cum_sum(slow(close))");
-      const { push } = life;
-      expect(await push(1)).toBe(1);
-      const controller = new AbortController();
-      const cut = push(10, 1000, { signal: controller.signal });
-      for (let turn = 0; turn <= round; turn++) await nextTurn();
-      controller.abort(new Error("enough"));
-      const [again, same] = [push(10, 5), push(10, 6)];
-      expect(await Promise.all([cut, again, same, push(11, 7)])).toEqual(["enough", 6, "E371 a", 13]);
-    }
+  test("before its turn is refused with the reason as the cause, and those behind it are kept", async () => {
+    await using life = await opened("total = cum_sum(slow(close))");
+    const { session, push } = life;
+    const running = [1, 2, 3].map((time) => push(time, 1000));
+    const controller = new AbortController();
+    const cut = session.push({ time: 4, fields: { close: [1000] } }, { signal: controller.signal });
+    const behind = push(5, 5);
+    await nextTurn();
+    const reason = new Error("enough");
+    controller.abort(reason);
+    await expect(cut).rejects.toMatchObject({ code: "E412", cause: reason });
+    expect(await Promise.all([...running, behind])).toEqual([1000, 2000, 3000, 3005]);
   });
 
-  test("is taken back with one between them, which was called before the abort", async () => {
+  test("may be pushed again in its place", async () => {
     await using life = await opened("total = cum_sum(slow(close))");
     const { push } = life;
+    const running = [1, 2, 3].map((time) => push(time, 1000));
     const controller = new AbortController();
-    const cut = push(1, 1000, { signal: controller.signal });
-    const between = push(2, 1000);
+    const cut = push(4, 1000, { signal: controller.signal });
     await nextTurn();
     controller.abort(new Error("enough"));
-    const behind = push(3, 1000);
-    expect(await Promise.all([cut, between, behind])).toEqual(["enough", "E412 a", "E412 a"]);
-    expect(await Promise.all([push(2), push(3)])).toEqual([2, 5]);
+    const [again, same] = [push(4, 5), push(4, 6)];
+    expect(await Promise.all([...running, cut, again, same])).toEqual([
+      1000,
+      2000,
+      3000,
+      "E412 t",
+      3005,
+      "E371 a",
+    ]);
+  });
+
+  test("while a part of its row runs for more than two seconds ends that thread: the state is made again", async () => {
+    await using life = await opened("total = cum_sum(slow(close))\nmean = ts_mean(close, 2)");
+    const { session, push } = life;
+    expect(await push(1)).toBe(1);
+    const controller = new AbortController();
+    const reason = new Error("enough");
+    const cut = session.push({ time: 2, fields: { close: [HANGS] } }, { signal: controller.signal });
+    const behind = session.push({ time: 3, fields: { close: [3] } });
+    await wait(20);
+    controller.abort(reason);
+    await expect(cut).rejects.toMatchObject({
+      code: "E412",
+      cause: reason,
+      problem: expect.stringMatching(/was ended/),
+    });
+    await expect(behind).rejects.toMatchObject({
+      code: "E412",
+      problem: expect.stringMatching(/earlier bar failed/),
+    });
+    expect([session.lastTime, session.shortOfHistory]).toEqual([1n, {}]);
+    expect(await push(2)).toBe(3);
   });
 });
 
@@ -109,7 +142,7 @@ test("tables of pushes that are not awaited keep their values", async () => {
   expect(rows.map(({ table }) => linesOf(table))).toEqual(lines);
 });
 
-test("a checkpoint after an aborted push and idle catch-up is one of a session that has not begun it", async () => {
+test("a checkpoint after an aborted push and idle catch-up is one of the rows that were taken", async () => {
   const text =
     "mean = ts_mean(close, 4)\nslow = slow(1000 + rank(close))\nparam p = 0\nrest = ts_max(close, 3) when p == 1";
   for (let round = 0; round < 4; round++) {
@@ -118,11 +151,12 @@ test("a checkpoint after an aborted push and idle catch-up is one of a session t
     for (let time = 1; time < 5; time++) await push(time);
     const controller = new AbortController();
     const first = push(5);
-    const cut = push(6, 1000, { signal: controller.signal });
+    const cut = push(6, 10, { signal: controller.signal });
     await wait(round);
     controller.abort(new Error("enough"));
-    expect([await first, await cut]).toEqual([3.5, "enough"]);
+    const isTaken = (await cut) !== "E412 t";
+    expect(await first).toBe(3.5);
     await using later = await opened(text, await session.checkpoint());
-    expect(await later.push(6)).toBe(4.5);
+    expect(await later.push(7, 6)).toBe(isTaken ? (4 + 5 + 10 + 6) / 4 : 4.5);
   }
 });
