@@ -32,7 +32,7 @@ What counts:
   with budgets asks for one before its first push.
 - The label \`session\` is \`session.number\`: sessions of an engine are counted from 1 on. A session that is closed is there
   no more; \`live\` still counts what it did.
-- A push, or a revision, counts when its table is made; one that is refused, aborted or fails does not. Budgets are counted
+- A push, `revise` or `also` counts when its table is made, the rows of a push alone; one that is refused, aborted or fails does not. Budgets are counted
   where a call has \`budgetMs\`: met and missed by \`row.missedBudget\`, late and skipped factors by \`row.tags\`.
 - Calls that wait for their turn are pushes behind others, above all, and any other call of the session. A push whose rows
   have begun does not wait, though its table may not be there yet.

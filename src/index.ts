@@ -79,7 +79,7 @@ export type { Bar, BarInput, BarValues } from "./live/input/bars.ts";
 export type { LabelsBySymbol, StaticGroups } from "./live/input/group_codes.ts";
 export type { LiveCounts, SessionMetrics } from "./live/live_metrics.ts";
 export type { GivenParams } from "./live/live_params.ts";
-export type { CatchUpPolicy, LatePolicy, OpenOptions, PushOptions } from "./live/options.ts";
+export type { AlsoOptions, CatchUpPolicy, LatePolicy, OpenOptions, PushOptions } from "./live/options.ts";
 export type { FactorTag, LateRow, LiveRow, RowTiming } from "./live/row.ts";
 export type { LiveSession } from "./live/session/session.ts";
 export { readCheckpoint, writeCheckpoint } from "./live/session/session_checkpoint.ts";

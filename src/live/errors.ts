@@ -55,6 +55,14 @@ export const rowEnded = (cause: unknown) =>
     cause,
   );
 
+/** Two calls over one bar: what formulas carry depends on this param. */
+export const paramsDiffer = (name: string, value: number, first: number) =>
+  new UsageError(
+    "E528",
+    `the param ${name} is ${value}, and the newest bar was run with ${first}: formulas use it as a value`,
+    "give the bar's value, or none; for another value push to another session",
+  );
+
 export const timeNotNewest = (time: string, newest: string) =>
   outOfOrder(
     `a bar of ${time} cannot replace the newest one, of ${newest}`,

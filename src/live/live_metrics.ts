@@ -1,8 +1,8 @@
 import type { LiveRow } from "./row.ts";
 
-/** What pushes and revisions have done, those that were refused or failed aside. */
+/** What pushes, revisions and calls of `also` have done, those that were refused or failed aside. */
 export interface LiveCounts {
-  /** Rows of pushes; a revision adds none. */
+  /** Rows of pushes; `revise` and `also` add none. */
   readonly rows: number;
   /** Calls with a budget whose table came in time. */
   readonly metBudgets: number;

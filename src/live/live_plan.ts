@@ -151,10 +151,11 @@ export class LivePlan {
   }
 
   /** Predicted wall time of a run in ms. */
-  predictMs(gates: readonly boolean[], row: "next" | "again"): number {
+  predictMs(gates: readonly boolean[], row: LiveRunOptions["row"]): number {
     const { openPlan } = this.evaluation;
     const firstRow = row === "next" ? openPlan.next.row : openPlan.next.row - 1;
-    const selection = openPlan.preview(firstRow, { conditions: gates, mayLose: true });
+    const options = { conditions: gates, addsRemainingNodes: row === "rest", mayLose: true };
+    const selection = openPlan.preview(firstRow, options);
     return this.latency.predictMs(selection, firstRow);
   }
 

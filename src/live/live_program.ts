@@ -217,4 +217,4 @@ function paramsOf(program: Program, { factors, read }: LivePlan, registry: Regis
   return new LiveParams(program, registry, opening, [...conditions], read.params);
 }
 
-const ALL_WANTED = { budgetMs: null, late: "deliver", isRevision: false } as const;
+const ALL_WANTED = { budgetMs: null, late: "deliver", row: "next" } as const;

@@ -138,6 +138,12 @@ export const PUSH_OPTIONS: OptionKinds<PushOptions> = {
   late: LATE,
 };
 
+/** Options of another call over the newest bar. */
+export type AlsoOptions = Omit<PushOptions, "signal">;
+
+const { signal: _, ...alsoOptions } = PUSH_OPTIONS;
+export const ALSO_OPTIONS: OptionKinds<AlsoOptions> = alsoOptions;
+
 export const SPARE_SYMBOLS_DEFAULT = 64;
 export const CATCH_UP_DEFAULT: CatchUpPolicy = "idle";
 /** Above that of other calls. */

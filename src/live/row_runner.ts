@@ -4,7 +4,7 @@ import { type BudgetSplit, type LiveClock, splitByBudget } from "./deadline.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { FactorGate, LiveFactor } from "./live_dag.ts";
 import type { LiveCall } from "./live_params.ts";
-import type { LivePlan, RunAccount } from "./live_plan.ts";
+import type { LivePlan, LiveRunOptions, RunAccount } from "./live_plan.ts";
 import type { LatePolicy } from "./options.ts";
 import type { FactorTag, FactorTags } from "./row.ts";
 
@@ -13,8 +13,8 @@ export interface RunRowOptions {
   /** The rest of the budget in ms; null without a budget. */
   readonly budgetMs: number | null;
   readonly late: LatePolicy;
-  /** True if the newest row is replaced. */
-  readonly isRevision: boolean;
+  /** The next row, the newest one again over other input, or what the newest one lacks. */
+  readonly row: LiveRunOptions["row"];
   /** Where the row is staged. */
   readonly slot: number;
 }
@@ -79,9 +79,8 @@ export class RowRunner {
    * @throws as `OpenPlan.run`; the row does not count then.
    */
   async run(call: LiveCall, options: RunRowOptions): Promise<RowRun> {
-    const { signal, budgetMs, isRevision, slot } = options;
+    const { signal, budgetMs, row, slot } = options;
     const started = this.#clock.now();
-    const row = isRevision ? "again" : "next";
     const classes = this.#classes;
     const { first, inTime, predictedMs } = this.#splitOf(call, row, budgetMs);
     const account = await this.#plan.run({ gates: this.#gates(call, first), slot, signal, row });
@@ -158,7 +157,7 @@ export class RowRunner {
 
   #splitOf(
     call: LiveCall,
-    row: "next" | "again",
+    row: LiveRunOptions["row"],
     budgetMs: number | null,
   ): BudgetSplit & { readonly predictedMs: number } {
     const classes = this.#classes;

@@ -51,6 +51,8 @@ describe("a session", () => {
     expect(countsOf(session)).toMatchObject(expected);
     await session.revise(bar(6), { budgetMs: 60_000 });
     expect(countsOf(session)).toMatchObject({ ...expected, metBudgets: 2 });
+    await session.also();
+    expect(countsOf(session)).toMatchObject({ ...expected, metBudgets: 2 });
     await expect(session.push(bar(6), { budgetMs: 60_000 })).rejects.toMatchObject({ code: "E371" });
     await expect(session.push(bar(7), { signal: AbortSignal.abort() })).rejects.toThrow();
     expect(countsOf(session)).toMatchObject({ ...expected, metBudgets: 2 });

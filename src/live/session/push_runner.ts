@@ -10,6 +10,9 @@ import type { RanRow } from "../row_runner.ts";
 import type { Turn } from "./session_queue.ts";
 import type { BegunRow, RowEvents, SessionRows } from "./session_rows.ts";
 
+/** A new row, the newest one over another bar, or another call of it. */
+export type PushKind = "push" | "revise" | "also";
+
 /** A row in the table of its push. */
 interface AppendedRow extends RanRow {
   /** Time that the rows of the push so far took to be appended. */
@@ -37,16 +40,16 @@ export class PushRunner {
     rows: readonly InputRow[],
     call: LiveCall,
     turn: Turn,
-    options: PushOptions & { readonly isRevision: boolean },
+    options: PushOptions & { readonly how: PushKind },
     times: PushTimes,
   ): Promise<Omit<LiveRow, "missedBudget">> {
     const { clock } = this.#parts;
     const { tables, runner } = this.#rows.current;
-    const { signal, isRevision, late = this.#parts.options.late ?? "deliver" } = options;
+    const { signal, how, late = this.#parts.options.late ?? "deliver" } = options;
     const leftMs = () =>
       options.budgetMs === undefined ? null : options.budgetMs - (clock.now() - times.calledAt);
     const stagedAt = clock.now();
-    const overlaps = !isRevision && runner.runsWhole(call, leftMs());
+    const overlaps = how === "push" && runner.runsWhole(call, leftMs());
     if (!overlaps) await turn.earlier;
     const beganAt = clock.now();
     const table = tables.begin(rows.length);
@@ -65,10 +68,13 @@ export class PushRunner {
     try {
       for (const row of rows) {
         // A row that overlaps with the next one must run whole, however the time has passed since that was decided.
-        const runOptions = { signal, budgetMs: overlaps ? null : leftMs(), late, isRevision };
-        const begun = isRevision
-          ? await this.#rows.revise(row, call, runOptions)
-          : await this.#rows.begin(row, call, runOptions, events);
+        const runOptions = { signal, budgetMs: overlaps ? null : leftMs(), late };
+        const begun =
+          how === "push"
+            ? await this.#rows.begin(row, call, runOptions, events)
+            : how === "revise"
+              ? await this.#rows.revise(row, call, runOptions)
+              : await this.#rows.also(call, runOptions);
         begunCount++;
         last = suppressUnhandled(this.#append(table, row, begun, last, turn));
       }

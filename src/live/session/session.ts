@@ -12,10 +12,10 @@ import type { StaticGroups } from "../input/group_codes.ts";
 import type { SessionMeter } from "../live_metrics.ts";
 import { knownTo } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
-import { checkBudget, PUSH_OPTIONS, type PushOptions } from "../options.ts";
+import { ALSO_OPTIONS, type AlsoOptions, checkBudget, PUSH_OPTIONS, type PushOptions } from "../options.ts";
 import type { LiveRow } from "../row.ts";
 import type { RanRow } from "../row_runner.ts";
-import { PushRunner } from "./push_runner.ts";
+import { type PushKind, PushRunner } from "./push_runner.ts";
 import { packSession, type SavedSession, type UnpackedSession, unpackSession } from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
 import { type RowEvents, SessionRows } from "./session_rows.ts";
@@ -96,7 +96,7 @@ export class LiveSession {
    * const { table } = await session.push({ time: Date.now(), fields: { close: [101.5, 20.25] } });
    */
   async push(bar: BarInput, options: PushOptions = {}): Promise<LiveRow> {
-    return await this.#take(bar, options, false);
+    return await this.#take("push", bar, options);
   }
 
   /**
@@ -107,7 +107,22 @@ export class LiveSession {
    *   before the first push; E371 for another time than that of the newest row; else as `push`. The row then stays as it was.
    */
   async revise(bar: BarInput, options: PushOptions = {}): Promise<LiveRow> {
-    return await this.#take(bar, options, true);
+    return await this.#take("revise", bar, options);
+  }
+
+  /**
+   * Another call over the newest bar, with other params: runs what its factors want and no call of this bar has run.
+   * It is given before the next push begins; several may follow each other.
+   *
+   * @returns the row with the factors that these params want; factors that an earlier call of the bar has computed are not
+   *   run again
+   * @throws DataError E371 before the first bar, or if windows have restarted since; UsageError E528 for another value of a
+   *   param that formulas use as a value (they carry it from row to row); else as `push`. The row stays as it was.
+   * @example
+   * const { table } = await session.also({ params: { session: "close" }, budgetMs: 20 });
+   */
+  async also(options: AlsoOptions = {}): Promise<LiveRow> {
+    return await this.#take("also", null, options);
   }
 
   /**
@@ -287,8 +302,11 @@ export class LiveSession {
     preTouchYoungGeneration();
   }
 
-  async #take(bar: BarInput, given: PushOptions, isRevision: boolean): Promise<LiveRow> {
-    const options = checkedOptions(isRevision ? "revise" : "push", given, PUSH_OPTIONS);
+  async #take(how: PushKind, bar: BarInput | null, given: PushOptions): Promise<LiveRow> {
+    const options: PushOptions =
+      how === "also"
+        ? checkedOptions<AlsoOptions>(how, given, ALSO_OPTIONS)
+        : checkedOptions(how, given, PUSH_OPTIONS);
     const { clock } = this.#parts;
     const calledAt = clock.now();
     const work = async (turn: Turn): Promise<LiveRow> => {
@@ -296,23 +314,23 @@ export class LiveSession {
       if (this.#rows.refusal !== null) throw this.#rows.refusal;
       turn.throwIfRefused();
       this.#parts.host.budget.expectProcess();
-      if (isRevision && this.#parts.options.revisable !== true) throw notRevisable();
+      if (how === "revise" && this.#parts.options.revisable !== true) throw notRevisable();
       const startedAt = clock.now();
-      const rows = this.#rowsOf(bar);
-      checkBudget(options, rows.length);
-      if (isRevision) this.#rows.checkNewest(rows);
-      else this.#rows.times.checkOrder(rows);
       const call = this.#current.params.of(options.params);
+      const rows = bar === null ? [this.#rows.newestFor(call)] : this.#rowsOf(bar);
+      checkBudget(options, rows.length);
+      if (how === "revise") this.#rows.checkNewest(rows);
+      if (how === "push") this.#rows.times.checkOrder(rows);
       const times = { calledAt, startedAt };
       const { budgetMs } = options;
-      const ran = await this.#pushes.run(rows, call, turn, { ...options, isRevision }, times);
+      const ran = await this.#pushes.run(rows, call, turn, { ...options, how }, times);
       const row = { ...ran, missedBudget: ran.timing.totalMs > (budgetMs ?? Number.POSITIVE_INFINITY) };
-      this.#meter.note(row, isRevision ? 0 : rows.length, budgetMs !== undefined);
+      this.#meter.note(row, how === "push" ? rows.length : 0, budgetMs !== undefined);
       return row;
     };
     const { signal } = options;
     try {
-      return isRevision ? await this.#queue.run(signal, work) : await this.#queue.follow(signal, work);
+      return how === "push" ? await this.#queue.follow(signal, work) : await this.#queue.run(signal, work);
     } catch (error) {
       if (signal?.aborted && error === signal.reason) throw pushAborted(0, 1, error);
       throw error;

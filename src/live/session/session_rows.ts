@@ -2,7 +2,7 @@ import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { OpenPlan } from "../../execution/open_plan.ts";
 import { isInterruption } from "../../execution/plan_failures.ts";
-import { barBehindFailure, nothingToRevise, sessionClosed } from "../errors.ts";
+import { barBehindFailure, nothingToRevise, paramsDiffer, sessionClosed } from "../errors.ts";
 import type { ShortOfHistory } from "../history.ts";
 import type { InputRow } from "../input/bars.ts";
 import { type RecurrencePoint, RetainedRows, type SavedRows } from "../input/retained_rows.ts";
@@ -56,7 +56,7 @@ export class SessionRows {
   readonly #parts: SessionParts;
   #current: LiveProgram;
   /** The newest row; null if it cannot be replaced. */
-  #newest: Pick<RowUnderWay, "call" | "slot"> | null = null;
+  #newest: Pick<RowUnderWay, "row" | "call" | "slot"> | null = null;
   /** Rows that have begun and not ended, in order. */
   readonly #underWay: RowUnderWay[] = [];
   /** Slots to be used next, in this order: that of the newest row comes last. */
@@ -179,7 +179,7 @@ export class SessionRows {
       this.#underWay.shift();
       this.retained.append(row, call.values);
       this.times.last = row.time;
-      this.#newest = { call, slot };
+      this.#newest = { row, call, slot };
       if (this.#underWay.length > 0) this.#addPoint();
       return run;
     } catch (error) {
@@ -246,21 +246,44 @@ export class SessionRows {
     const slot = this.#freeSlots.shift()!;
     this.#current.stage(slot, row, call);
     try {
-      const run = await this.#run(call, slot, options);
+      const run = await this.#run(call, slot, { ...options, row: "again" });
       this.retained.replaceNewest(row, call.values);
-      this.#newest = { call, slot };
+      this.#newest = { row, call, slot };
       return { slot, ran: Promise.resolve(run) };
     } catch (error) {
       this.#freeSlots.unshift(slot);
       try {
         // Its rest may be what has failed before: only what every row needs must succeed.
-        const again = await this.#current.run(newest.call, newest.slot, { isRevision: true, budgetMs: 0 });
+        const again = await this.#current.run(newest.call, newest.slot, { row: "again", budgetMs: 0 });
         await again.rest?.catch(() => {});
       } catch (failure) {
         this.#failure = failure;
       }
       throw error;
     }
+  }
+
+  /** Runs what the newest row lacks for another call. */
+  async also(call: LiveCall, options: Partial<RunRowOptions>): Promise<BegunRow> {
+    const { slot } = this.#newest!;
+    await this.#current.runner.finish();
+    const run = await this.#current.run(call, slot, { ...options, row: "rest" });
+    this.#freeSlots.splice(this.#freeSlots.indexOf(slot), 1);
+    return { slot, ran: Promise.resolve(run) };
+  }
+
+  /**
+   * The newest row, for another call of it.
+   *
+   * @throws DataError E371 if there is none; UsageError E528 for another value of a param that formulas use as a value
+   */
+  newestFor(call: LiveCall): InputRow {
+    if (this.#newest === null) throw nothingToRevise(this.#noNewest);
+    const { row, call: first } = this.#newest;
+    for (const name of this.#current.plan.read.params)
+      if (!Object.is(call.numeric(name), first.numeric(name)))
+        throw paramsDiffer(name, call.numeric(name), first.numeric(name));
+    return row;
   }
 
   /** Keeps carried values before the row that comes after the retained ones. */

@@ -121,7 +121,7 @@ const UPDATES = {
   "update, changed": 2,
   "update, back and forth": 1,
 };
-const ACTIONS = { burst: 5, revise: 3, "add symbols": 1, restart: 1, restore: 1, ...UPDATES };
+const ACTIONS = { burst: 5, revise: 3, also: 3, "add symbols": 1, restart: 1, restore: 1, ...UPDATES };
 
 export const USUAL: Habits = {
   hosts: [["2 threads"]],
@@ -200,7 +200,15 @@ export const LIVES: readonly LifeRow[] = [
     lives: trials(1, 20),
     program: PUBLISHED,
     hosts: [["2 threads"], ["memories of 3 MiB"]],
-    actions: { burst: 5, revise: 3, "add symbols": 1, restart: 1, restore: 1, "update, unchanged": 1 },
+    actions: {
+      burst: 5,
+      revise: 3,
+      also: 2,
+      "add symbols": 1,
+      restart: 1,
+      restore: 1,
+      "update, unchanged": 1,
+    },
     steps: 6,
     cut: 0.3,
     sees: ["on memories of 3 MiB"],

@@ -6,6 +6,7 @@ import {
   type Bar,
   compile,
   Engine,
+  type LiveRow,
   type LiveSession,
   type OpenOptions,
   type Program,
@@ -418,5 +419,45 @@ describe("a checkpoint", () => {
       code: "E442",
     });
     await expect(readCheckpoint(join(folder, "nothing"))).rejects.toMatchObject({ code: "E309" });
+  });
+});
+
+describe("another call over the newest bar", () => {
+  const TEXT = `param session = "open"
+    param k = 2
+    mean = ts_mean(close, 2) * k
+    when session == "close" { total = cum_sum(close)\n slow = ts_mean(close, 2) + rank(close) }`;
+  const conditional = compile(TEXT, { fields: ["close"] });
+  const rowOf = ({ table }: LiveRow, name: string) => [...table.getChild(name)!];
+
+  test("computes what its params want and runs nothing again, without a bar", async () => {
+    await using session = await engine.openSession(conditional, { symbols: ["A", "B"] });
+    for (let minute = 1; minute < 4; minute++) await session.push(bar(minute, [minute, 2]));
+    const asked = { params: { session: "close" } };
+    const [row, next] = await Promise.all([session.also(asked), session.push(bar(4, [4, 2]), asked)]);
+    expect([rowOf(row, "mean"), rowOf(row, "total"), rowOf(row, "slow")]).toEqual([
+      [5, 4],
+      [6, 6],
+      [3.5, 2.5],
+    ]);
+    expect(row.tags).toEqual({ mean: "on_time", total: "on_time", slow: "on_time" });
+    expect([rowOf(next, "total"), rowOf(next, "slow")]).toEqual([
+      [10, 8],
+      [4.5, 2.5],
+    ]);
+    const again = await session.also(asked);
+    expect([rowOf(again, "total"), again.timing.nodesRun]).toEqual([[10, 8], 0]);
+    expect(session.lastTime).toBe(4n);
+  });
+
+  test("is refused before the first bar, with another value in formulas, and with an option of pushes", async () => {
+    await using session = await engine.openSession(conditional, { symbols: ["A", "B"] });
+    await expect(session.also()).rejects.toMatchObject({ code: "E371" });
+    await session.push(bar(1, [1, 2]), { params: { k: 3 } });
+    await expect(session.also()).rejects.toThrow("E528 the param k is 2, and the newest bar was run with 3");
+    await expect(session.also({ signal: new AbortController().signal } as object)).rejects.toMatchObject({
+      code: "E527",
+    });
+    expect(rowOf(await session.also({ params: { k: 3 } }), "mean")).toEqual([null, null]);
   });
 });
