@@ -32,8 +32,9 @@ What counts:
   with budgets asks for one before its first push.
 - The label \`session\` is \`session.number\`: sessions of an engine are counted from 1 on. A session that is closed is there
   no more; \`live\` still counts what it did.
-- A push, `revise` or `also` counts when its table is made, the rows of a push alone; one that is refused, aborted or fails does not. Budgets are counted
-  where a call has \`budgetMs\`: met and missed by \`row.missedBudget\`, late and skipped factors by \`row.tags\`.
+- A push, a revision or \`also\` counts when its table is made, the rows of a push alone; a call that is refused, aborted or
+  fails does not. Budgets are counted where a call has \`budgetMs\`: met and missed by \`row.missedBudget\`, late and
+  skipped factors by \`row.tags\`.
 - Calls that wait for their turn are pushes behind others, above all, and any other call of the session. A push whose rows
   have begun does not wait, though its table may not be there yet.
 - Busy time is that of parts, by the executors' own clocks, and is added when a block of rows has ended; blocks that failed
