@@ -3,7 +3,7 @@ import { Command } from "commander";
 import { addBench } from "../src/cli/bench/bench.ts";
 import { countTo } from "../src/cli/terminal/option_values.ts";
 import { prepare, runProgram } from "../src/cli/terminal/run_program.ts";
-import { packageVersion } from "../src/cluster/protocol/package_version.ts";
+import { packageVersion } from "../src/files/package_version.ts";
 import { addClusterBench } from "./commands/cluster.ts";
 import { addDay } from "./commands/day.ts";
 import { addJobs } from "./commands/jobs.ts";

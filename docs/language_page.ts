@@ -110,7 +110,7 @@ lookback of a file: the rows before \`--from\` that its values depend on, or \`u
 
 Arithmetic is that of IEEE 754 doubles, so \`close / 0\` is an infinity. Operators read it as a value: it is the largest of a
 \`rank\`, it makes \`ts_mean\` infinite and \`ts_std\` null. Once it has left a window no trace of it remains. In the output
-infinities become null and are counted (\`nonFinite\` in the schema's metadata); \`--keep-inf\`, in the library \`keepInfinite: true\`, keeps them.
+infinities become null and are counted (\`nonFinite\` in the [metadata](data.md#what-results-say-of-themselves)); \`--keep-inf\`, in the library \`keepInfinite: true\`, keeps them.
 
 ## Groups
 

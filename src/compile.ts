@@ -9,6 +9,7 @@ import type { BoundProgram } from "./ast/program.ts";
 import { Report } from "./ast/report.ts";
 import { checkRewrites } from "./ast/rewrite_check.ts";
 import type { Dag } from "./dag/dag.ts";
+import { type ProgramOrigin, programFingerprints } from "./dag/fingerprints.ts";
 import { graphData, type ProgramGraph } from "./dag/graph_data.ts";
 import { checkLaws } from "./dag/laws.ts";
 import { type CompileStage, PASS_NAMES, runPasses } from "./dag/passes/order.ts";
@@ -92,6 +93,8 @@ export interface Program {
   readonly disabledPasses: ReadonlySet<string>;
   /** What is evaluated, as plain data: tasks with their inputs, and the factors. `JSON.stringify` shows all of it. */
   graph(): ProgramGraph;
+  /** Names what the program computes, in this release or another one. Made at the first call. */
+  origin(): ProgramOrigin;
   /** The graph after each stage of compilation; the last one is evaluated. @internal */
   readonly stages: readonly CompileStage[];
   /** The text and the tree that was bound from it, for what speaks of formulas as they are written. @internal */
@@ -165,9 +168,10 @@ export function compile(text: string, options: CompileOptions = {}): Program {
     );
   }
   if (diagnostics.length > 0) throw formulaError(diagnostics);
-  const stages = runPasses(bound, disabledPasses, registry);
+  const { stages, universe } = runPasses(bound, disabledPasses, registry);
   const { dag } = stages.at(-1) as CompileStage;
   const factors = factorInfos(dag);
+  let origin: ProgramOrigin | null = null;
   return {
     file: source.file,
     dialect: dialect.name,
@@ -180,6 +184,13 @@ export function compile(text: string, options: CompileOptions = {}): Program {
         dag,
         factors.map(({ lookbackRows: rows }) => rows),
       ),
+    origin: () => {
+      origin ??= {
+        fingerprints: programFingerprints(stages[0]!.dag, universe),
+        files: [{ file: source.file, dialect: dialect.name, text: source.text }],
+      };
+      return origin;
+    },
     stages,
     written: { source, bound },
   };

@@ -125,7 +125,7 @@ export class Engine {
     const batches = async function* () {
       const input = asPanelSource("stream", source);
       const stream = await open();
-      const gathered = new FactorBatches(outputColumns(input, stream.wanted.factors), options);
+      const gathered = new FactorBatches(outputColumns(input, stream.wanted), options);
       report = () => reportOf(stream, gathered);
       try {
         yield* batchesOfBlocks(gathered, stream.blocks());
@@ -156,7 +156,7 @@ export class Engine {
     checkArgument("write", path, PATH);
     const stream = await this.openStream(program, input, options);
     try {
-      const writer = await openFactorWriter(path, outputColumns(input, stream.wanted.factors), options);
+      const writer = await openFactorWriter(path, outputColumns(input, stream.wanted), options);
       try {
         for await (const block of stream.blocks()) await writer.append(block);
         await writer.commit();

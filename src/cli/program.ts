@@ -1,5 +1,5 @@
 import { Command } from "commander";
-import { packageVersion } from "../cluster/protocol/package_version.ts";
+import { packageVersion } from "../files/package_version.ts";
 import { addBench } from "./bench/bench.ts";
 import { addCheck } from "./commands/check.ts";
 import { addCluster } from "./commands/cluster.ts";

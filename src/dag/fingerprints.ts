@@ -16,7 +16,7 @@ const DIGITS = 32;
  * @param universe the task of the universe, which is an input of every operator across the row
  * @param wanted ids of the tasks that get one; those that they read do as well, others null
  */
-export function fingerprintsOf(
+function fingerprintsOf(
   { tasks }: Pick<Dag, "tasks">,
   universe: number | null,
   wanted: Iterable<number>,
@@ -51,6 +51,46 @@ function callText(task: CallTask, found: readonly (string | null)[], universe: s
   if (operator.laws?.includes("commutative")) own.sort();
   const values = Object.entries(settings).map(([name, value]) => [name, numberText(value)]);
   return JSON.stringify([identityOf(operator), values, minPeriods, group, universe, own]);
+}
+
+/** The names of what a program computes, by what its author wrote. */
+export interface ProgramFingerprints {
+  /** Of all factors in their order, each with name, formula, condition and priority. */
+  readonly program: string;
+  /** Of each factor's formula, by its name. */
+  readonly factors: ReadonlyMap<string, string>;
+}
+
+/** What a program is made of, as the metadata of its results say it. */
+export interface ProgramOrigin {
+  /**
+   * Equal where the same bits are computed of the same input, however formulas are written or compiled: comments, names of
+   * definitions, order and dialect do not count. Values of params are no part of them.
+   */
+  readonly fingerprints: ProgramFingerprints;
+  /** Files of formulas, as they are written. */
+  readonly files: readonly { readonly file: string; readonly dialect: string; readonly text: string }[];
+}
+
+/**
+ * The fingerprints of a program, with all that those of its tasks are free of. Values and defaults of params are in none.
+ *
+ * @param dag as written, before any pass
+ */
+export function programFingerprints(dag: Dag, universe: number | null): ProgramFingerprints {
+  const { outputs, conditions } = dag;
+  const tasks = fingerprintsOf(
+    dag,
+    universe,
+    outputs.map(({ task }) => task),
+  );
+  const parts = outputs.map(({ name, task, condition, priority }) => {
+    return [name, tasks[task], condition === null ? null : conditions[condition]!.steps, priority];
+  });
+  return {
+    program: shortHash(JSON.stringify(parts)),
+    factors: new Map(outputs.map(({ name, task }) => [name, tasks[task]!])),
+  };
 }
 
 /** What says that an operator computes the same: the code of users', the revision of ours. */

@@ -129,7 +129,7 @@ async function collected(
   };
   const options = { keepInfinite, rowCount: range.end - range.first };
   const { table, ...counts } = await factorTableOfBlocks(
-    outputColumns(source, stream.wanted.factors),
+    outputColumns(source, stream.wanted),
     timed(),
     options,
   );

@@ -4,7 +4,7 @@ import { checkParam } from "../ast/params.ts";
 import type { ParamOptions } from "../call_params.ts";
 import { type EvaluableProgram, finalDag } from "../compile.ts";
 import { type Dag, DagBuilder, inputsOf, type Output, type Task } from "../dag/dag.ts";
-import { shortHash } from "../dag/fingerprints.ts";
+import { type ProgramOrigin, shortHash } from "../dag/fingerprints.ts";
 
 /** A program that is joined with others. */
 export interface JoinedPart {
@@ -56,7 +56,23 @@ export function joinPrograms(parts: readonly JoinedPart[], options: ParamOptions
     params,
     operators: [...new Set(programs.flatMap(({ operators }) => operators))],
     disabledPasses: new Set(programs.flatMap(({ disabledPasses }) => [...disabledPasses])),
+    origin: () => joinedOrigin(parts),
     stages: [{ name: "joined", dag }],
+  };
+}
+
+/** The names of what several programs compute. Whether their params are apart is seen in the values of params. */
+function joinedOrigin(parts: readonly JoinedPart[]): ProgramOrigin {
+  const origins = parts.map(({ program }) => program.origin());
+  const factors = parts.flatMap(({ outputName = ownName }, part) =>
+    [...origins[part]!.fingerprints.factors].map(([name, one]) => [outputName(name), one] as const),
+  );
+  return {
+    fingerprints: {
+      program: shortHash(origins.map(({ fingerprints }) => fingerprints.program).join(" ")),
+      factors: new Map(factors),
+    },
+    files: origins.flatMap(({ files }) => files),
   };
 }
 

@@ -1,6 +1,7 @@
 import type { CallParams } from "../call_params.ts";
 import { type EvaluableProgram, finalDag } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
+import type { ProgramOrigin } from "../dag/fingerprints.ts";
 import { SHARING } from "../dag/passes/order.ts";
 import { countCalls } from "../dag/print.ts";
 import { pruneDag } from "../dag/prune.ts";
@@ -24,6 +25,8 @@ export interface WantedFactors {
   readonly factors: readonly SelectedFactor[];
   /** The graph of what is wanted; without condition propagation, of all that is selected. */
   readonly dag: Dag;
+  /** Of the program. */
+  readonly origin: () => ProgramOrigin;
   /** Operator applications that no wanted factor needs. */
   readonly prunedTaskCount: number;
 }
@@ -57,6 +60,7 @@ export function wantedFactors(
   const isSharing = !program.disabledPasses.has(SHARING);
   return {
     factors,
+    origin: program.origin,
     dag: series.length > 0 ? hideAbsent(pruned, { isSharing, series }) : pruned,
     prunedTaskCount: countCalls(dag) - countCalls(pruned),
   };

@@ -1,4 +1,3 @@
-import { isDeepStrictEqual } from "node:util";
 import { finalDag, type Program } from "../compile.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "../evaluation/evaluation.ts";
 import { broughtFields } from "../evaluation/has_row.ts";
@@ -206,13 +205,6 @@ export class LivePlan {
     if (wasAlone) this.latency.note(selection, firstRow, runMs);
     else this.latency.ignore();
     return { runMs, criticalPathMs, nodesRun };
-  }
-
-  /** Whether the program has the same plan, apart from values of params. */
-  isOf(program: Program, spec: LivePlanSpec): boolean {
-    const { dag, ...other } = graphOf(program, spec);
-    const { dag: own, ...rest } = this.graph;
-    return isDeepStrictEqual({ ...other, ...dag, params: null }, { ...rest, ...own, params: null });
   }
 
   async close(reason?: Error): Promise<void> {

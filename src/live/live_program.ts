@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Program } from "../compile.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
@@ -54,7 +55,7 @@ export interface SessionParts {
 /** A program of a session: its open plan, its tables and its runner. */
 export class LiveProgram {
   readonly plan: LivePlan;
-  readonly tables: LiveTables;
+  tables: LiveTables;
   readonly runner: RowRunner;
   readonly #registry: Registry;
   #parts: SessionParts;
@@ -91,11 +92,11 @@ export class LiveProgram {
     registry: Registry,
     opening: GivenParams,
   ) {
-    const { lanes, time, options, clock } = parts;
+    const { options, clock } = parts;
     this.plan = plan;
     this.#program = program;
     this.#params = paramsOf(program, plan, registry, opening);
-    this.tables = new LiveTables(plan, lanes, time, options.keepInfinite === true);
+    this.tables = tablesOf(parts, program, plan);
     this.runner = new RowRunner(plan, clock, options.late === "skip");
     this.#registry = registry;
     this.#parts = parts;
@@ -115,16 +116,17 @@ export class LiveProgram {
   }
 
   /**
-   * Adopts the params of a program with the same graph and keeps all state; false if the graph differs.
+   * Adopts the params of a program that computes the same, and keeps all state; false if it does not.
    *
    * @throws UsageError E506, E528, E555 as `Engine.openSession`.
    */
   adopt(parts: SessionParts, program: Program, opening: GivenParams): boolean {
     const registry = builtInRegistry.with(program.operators);
-    if (!this.plan.isOf(program, specOf(parts))) return false;
+    if (!isDeepStrictEqual(namesOf(program, parts), namesOf(this.#program, this.#parts))) return false;
     this.#program = program;
     this.#params = paramsOf(program, this.plan, registry, opening);
     this.#parts = parts;
+    this.tables = tablesOf(parts, program, this.plan);
     return true;
   }
 
@@ -210,6 +212,16 @@ function specOf({ order, lanes, series, options }: SessionParts): LivePlanSpec {
     priorities: options.priorities ?? {},
     kernel: options.kernel,
   };
+}
+
+function tablesOf({ lanes, time, options }: SessionParts, program: Program, plan: LivePlan): LiveTables {
+  return new LiveTables(plan, lanes, time, program.origin(), options.keepInfinite === true);
+}
+
+/** Equal where plans are, apart from values of params. */
+function namesOf(program: Program, parts: SessionParts): unknown[] {
+  const { select, priorities, series } = specOf(parts);
+  return [program.origin().fingerprints.program, program.disabledPasses, select, priorities, series];
 }
 
 function paramsOf(program: Program, { factors, read }: LivePlan, registry: Registry, opening: GivenParams) {

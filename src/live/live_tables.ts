@@ -1,4 +1,5 @@
-import { checkFactorNames, factorField, schemaOf } from "../data/factors/factor_batches.ts";
+import type { ProgramOrigin } from "../dag/fingerprints.ts";
+import { checkFactorNames, schemaOf } from "../data/factors/factor_batches.ts";
 import { type RowColumns, RowTable, symbolTexts } from "../data/factors/row_table.ts";
 import type { FinishedRow } from "../kernel/run/finished_rows.ts";
 import type { TimeColumn } from "../panel.ts";
@@ -20,11 +21,11 @@ export class LiveTables {
     plan: LivePlan,
     lanes: SymbolLanes,
     time: Pick<TimeColumn, "name" | "type">,
+    origin: ProgramOrigin,
     keepInfinite: boolean,
   ) {
     const factors = plan.factors.map(({ name }) => name);
     checkFactorNames({ time, factors });
-    const fields = factors.map((name) => factorField(name, 0));
     this.#plan = plan;
     this.#finished = Array.from({ length: ROW_SLOTS }, (_, slot) => {
       const row = plan.evaluation.finishedRow(slot);
@@ -32,7 +33,7 @@ export class LiveTables {
     });
     this.#lanes = lanes;
     this.#columns = {
-      schema: schemaOf(time, fields),
+      schema: schemaOf({ time, factors, origin }, () => 0),
       time: time.type,
       symbols: symbolTexts(lanes.sorted),
       keepInfinite,

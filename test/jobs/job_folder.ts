@@ -137,7 +137,7 @@ jobs:
     return await runJobs(changed as RunConfig, { once: true, stop, log, ...options });
   }
 
-  /** As `run`, by the built command line, which began the journal: the code of src may not go on with it. */
+  /** As `run`, by the built command line. */
   async runBuilt(): Promise<string | null> {
     const child = spawn(
       process.execPath,

@@ -69,7 +69,7 @@ export async function writeBlocks(
   blocks: AsyncGenerator<FactorBlock, void, void>,
 ): Promise<Omit<EvalResult, "wanted">> {
   const { outputColumns } = await import("../../data/factors/factor_batches.ts");
-  const columns = outputColumns(opened.source, wanted.factors);
+  const columns = outputColumns(opened.source, wanted);
   const shown = new ShownRows(columns.factors, choice);
   const statistics = new FactorStatistics(columns.factors);
   const writer = await openWriter(flags, columns, opened.specs.call.keepInfinite === true);
@@ -148,7 +148,7 @@ export async function printResult({ opened, flags }: EvalRun, result: EvalResult
     import("../statistics/statistics_table.ts"),
     import("./next_commands.ts"),
   ]);
-  const columns = outputColumns(source, result.wanted.factors);
+  const columns = outputColumns(source, result.wanted);
   const { rowCount, shownRows } = result;
   const factors = factorSummaries(result);
   const rows = shownRows ?? [];

@@ -1,7 +1,7 @@
 import { machine } from "../../bench/result.ts";
-import { packageVersion } from "../../cluster/protocol/package_version.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { Evaluation } from "../../evaluation/evaluation.ts";
+import { packageVersion } from "../../files/package_version.ts";
 import { replaceFile } from "../../files/pending_file.ts";
 import { writing } from "../../files/writing.ts";
 import { machineMemoryBytes } from "../../limits.ts";

@@ -113,7 +113,7 @@ export class Cluster {
     const { keepInfinite = false } = options;
     try {
       yield* batchesOfBlocks(
-        new FactorBatches(outputColumns(input.source, run.wanted.factors), { keepInfinite }),
+        new FactorBatches(outputColumns(input.source, run.wanted), { keepInfinite }),
         run.blocks(),
       );
     } finally {
@@ -131,7 +131,7 @@ export class Cluster {
     const run = await this.openRun(program, input, options);
     const { keepInfinite = false } = options;
     try {
-      const columns = outputColumns(input.source, run.wanted.factors);
+      const columns = outputColumns(input.source, run.wanted);
       const { table, ...counts } = await factorTableOfBlocks(columns, run.blocks(), { keepInfinite });
       return { table, report: countsOf(counts) };
     } finally {

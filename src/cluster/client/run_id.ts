@@ -4,12 +4,13 @@ import type { JobCall, JobSource, RunIdentity } from "../protocol/protocol.ts";
 
 /** Names a run by what it computes, its inputs and its code: equal for equal calls over the same files. */
 export function runId(
-  call: JobCall,
+  { program, ...call }: JobCall,
   source: JobSource,
   { inputs, modules }: Pick<RunIdentity, "inputs" | "modules">,
   code: string,
 ): string {
-  return hash("sha256", textOf([call, source, inputs, modules, code])).slice(0, 16);
+  const computed = [program.origin.fingerprints.program, program.params];
+  return hash("sha256", textOf([computed, call, source, inputs, modules, code])).slice(0, 16);
 }
 
 /** Digests of the modules of operators. */

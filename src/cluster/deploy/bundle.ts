@@ -4,9 +4,9 @@ import { dirname, join } from "node:path";
 import { zipSync } from "fflate";
 import { calibrationFile } from "../../evaluation/stored_costs.ts";
 import { makeFolders } from "../../files/folders.ts";
+import { packageVersion } from "../../files/package_version.ts";
 import { replaceFile } from "../../files/pending_file.ts";
 import type { Bridge } from "../bridge/bridge.ts";
-import { packageVersion } from "../protocol/package_version.ts";
 import { type Bundle, PROTOCOL_VERSION } from "../protocol/protocol.ts";
 import { type BundledFile, bundledFiles } from "./bundle_files.ts";
 

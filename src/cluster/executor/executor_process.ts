@@ -8,11 +8,11 @@ import { InternalError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { startHost } from "../../evaluation/start_host.ts";
 import type { HangingPart } from "../../execution/watch/hang_watch.ts";
+import { packageVersion } from "../../files/package_version.ts";
 import { ownMemory } from "../protocol/executor_memory.ts";
 import { faultOf } from "../protocol/faults.ts";
 import { frameParts, readFrames } from "../protocol/frames.ts";
 import { unpackJob } from "../protocol/job_bytes.ts";
-import { packageVersion } from "../protocol/package_version.ts";
 import {
   type ClusterJob,
   type FromExecutor,

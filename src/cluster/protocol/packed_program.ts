@@ -1,5 +1,6 @@
 import { type EvaluableProgram, type FactorInfo, finalDag } from "../../compile.ts";
 import type { CallTask, Dag, Task } from "../../dag/dag.ts";
+import type { ProgramOrigin } from "../../dag/fingerprints.ts";
 import { kernelOperators } from "../../operator/definition.ts";
 import type { Registry } from "../../operator/registry.ts";
 import { type PackedOperator, packOperator, unpackOperator } from "../../operator/transfer.ts";
@@ -12,6 +13,7 @@ export interface PackedProgram {
   readonly params: EvaluableProgram["params"];
   readonly disabledPasses: ReadonlySet<string>;
   readonly operators: readonly PackedOperator[];
+  readonly origin: ProgramOrigin;
   readonly dag: Omit<Dag, "tasks"> & { readonly tasks: readonly PackedTask[] };
 }
 
@@ -28,6 +30,7 @@ export function packProgram(program: EvaluableProgram): PackedProgram {
     params,
     disabledPasses,
     operators: kernelOperators(operators).map(packOperator),
+    origin: program.origin(),
     dag: {
       ...dag,
       tasks: dag.tasks.map((task) =>
@@ -48,7 +51,16 @@ export function unpackProgram(packed: PackedProgram, builtIn: Registry): Evaluab
   const tasks = packed.dag.tasks.map(
     (task): Task => (task.kind === "call" ? { ...task, operator: registry.kernel(task.operator) } : task),
   );
-  const { file, dialect, factors, params, disabledPasses } = packed;
+  const { file, dialect, factors, params, disabledPasses, origin } = packed;
   const dag: Dag = { ...packed.dag, tasks };
-  return { file, dialect, factors, params, disabledPasses, operators, stages: [{ name: "bind", dag }] };
+  return {
+    file,
+    dialect,
+    factors,
+    params,
+    disabledPasses,
+    operators,
+    origin: () => origin,
+    stages: [{ name: "bind", dag }],
+  };
 }

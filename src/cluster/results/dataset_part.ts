@@ -88,9 +88,13 @@ export class DatasetPart {
   async #openWriter(): Promise<FactorWriter> {
     // Arrow and DuckDB are slow to load, and only executors that write need them.
     const { openFactorWriter } = await import("../../data/write/factor_writer.ts");
-    const { factors, source, keepInfinite } = this.#job;
+    const { factors, source, keepInfinite, program } = this.#job;
     const { time, symbols } = source;
-    return await openFactorWriter(this.#path, { time, symbols, factors }, { keepInfinite });
+    return await openFactorWriter(
+      this.#path,
+      { time, symbols, factors, origin: program.origin },
+      { keepInfinite },
+    );
   }
 
   /** Turns an error of writing into E442, which names this worker. */

@@ -43,12 +43,18 @@ export interface CompileStage {
 /** The step of `hideAbsent`, where there is anything to hide. Not a pass: it is part of the meaning. */
 const HIDE_ABSENT = "hide_absent";
 
-/** Builds a program's graph and runs every pass that is not switched off; the last element is the result. */
+/** A program's graph after each step, with the task of its universe in the first one. */
+export interface Compiled {
+  readonly stages: readonly CompileStage[];
+  readonly universe: number | null;
+}
+
+/** Builds a program's graph and runs every pass that is not switched off; the last stage is the result. */
 export function runPasses(
   program: BoundProgram,
   disabled: ReadonlySet<string>,
   registry: Registry,
-): CompileStage[] {
+): Compiled {
   const isSharing = !disabled.has(SHARING);
   const { dag: written, universe } = internProgram(program, isSharing);
   const stages = [{ name: isSharing ? SHARING : "build", dag: written }];
@@ -59,5 +65,5 @@ export function runPasses(
     const dag = run((stages.at(-1) as CompileStage).dag, isSharing, registry);
     stages.push({ name, dag: withFingerprints(dag, null) });
   }
-  return stages;
+  return { stages, universe };
 }

@@ -1,6 +1,6 @@
 /** Parquet, row group by row group: only compressed pages are kept until their row group is complete. */
 import { availableParallelism } from "node:os";
-import type { RecordBatch, Schema } from "apache-arrow";
+import { type RecordBatch, Schema } from "apache-arrow";
 import { ARROW_SCHEMA_KEY, encodeSchema } from "../arrow/arrow_schema_text.ts";
 import { type ColumnChunk, columnChunk, schemaElement } from "./column_chunk.ts";
 import { bytesOf } from "./page_values.ts";
@@ -46,13 +46,14 @@ export class ParquetEncoder implements TableEncoder {
 
   *finish(schema: Schema): Generator<Uint8Array> {
     const root = struct({ 4: binary("schema"), 5: i32(this.#columns.length) });
-    const arrowSchema = struct({ 1: binary(ARROW_SCHEMA_KEY), 2: binary(encodeSchema(schema)) });
+    const arrowSchema = encodeSchema(new Schema(schema.fields));
+    const entries = [...schema.metadata, [ARROW_SCHEMA_KEY, arrowSchema] as const];
     const { bytes } = struct({
       1: i32(1),
       2: list([root, ...this.#columns.map(schemaElement)]),
       3: i64(this.#rowCount),
       4: list(this.#groups),
-      5: list([arrowSchema]),
+      5: list(entries.map(([key, value]) => struct({ 1: binary(key), 2: binary(value) }))),
       6: binary("factorloom"),
       // Statistics are in the order of each column's type.
       7: list(this.#columns.map(() => struct({ 1: struct({}) }))),

@@ -1,4 +1,5 @@
 /** Turns blocks of factor values into the record batches of the long output table. */
+import { basename } from "node:path";
 import {
   BufferType,
   Data,
@@ -15,6 +16,8 @@ import {
   type Vector,
   vectorFromArray,
 } from "apache-arrow";
+import type { ProgramOrigin } from "../../dag/fingerprints.ts";
+import { packageVersion } from "../../files/package_version.ts";
 import type { TimeType } from "../../panel.ts";
 import { Pauses } from "../../steps.ts";
 import { factorNameTaken } from "../errors.ts";
@@ -29,6 +32,8 @@ export interface OutputColumns {
   /** One per lane. */
   readonly symbols: readonly string[];
   readonly factors: readonly string[];
+  /** Of the program; its names are in the metadata of the table. */
+  readonly origin?: ProgramOrigin;
 }
 
 export interface OutputOptions {
@@ -95,9 +100,7 @@ export class FactorBatches {
 
   /** The schema of the table; the counts in its metadata are those so far. */
   schema(): Schema {
-    const { time, factors } = this.#columns;
-    const fields = factors.map((name, index) => factorField(name, this.#factors[index]!.nonFiniteCount));
-    return schemaOf(time, fields);
+    return schemaOf(this.#columns, (factor) => this.#factors[factor]!.nonFiniteCount);
   }
 
   /** Nulls of each factor's column so far, by name. */
@@ -212,12 +215,12 @@ export function checkFactorNames({ time, factors }: Omit<OutputColumns, "symbols
   }
 }
 
-/** The columns of the output for these factors of a source. */
+/** The columns of the output for what is wanted of a program over a source. */
 export function outputColumns(
   { time, symbols }: PanelSource,
-  factors: readonly { readonly name: string }[],
+  wanted: { readonly factors: readonly { readonly name: string }[]; readonly origin: () => ProgramOrigin },
 ): OutputColumns {
-  return { time, symbols, factors: factors.map(({ name }) => name) };
+  return { time, symbols, factors: wanted.factors.map(({ name }) => name), origin: wanted.origin() };
 }
 
 /** The names of the output's columns. */
@@ -250,12 +253,34 @@ export function keyColumns(
   ];
 }
 
-export function schemaOf({ name, type }: OutputColumns["time"], factors: readonly Field[]): Schema {
-  const keys = [new Field(name, arrowTimeType(type), false), new Field(SYMBOL_NAME, SYMBOL_TYPE, false)];
-  return new Schema([...keys, ...factors]);
+/** The schema of the output, given the number of infinities of each factor by its index. */
+export function schemaOf(
+  { time, factors, origin }: Omit<OutputColumns, "symbols">,
+  nonFiniteCountOf: (factor: number) => number,
+): Schema {
+  const keys = [
+    new Field(time.name, arrowTimeType(time.type), false),
+    new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
+  ];
+  const fields = factors.map((name, factor) => {
+    const metadata = nonFiniteMetadata(nonFiniteCountOf(factor));
+    const fingerprint = origin?.fingerprints.factors.get(name);
+    if (fingerprint !== undefined) metadata.set("fingerprint", fingerprint);
+    return new Field(name, new Float64(), true, metadata);
+  });
+  return new Schema([...keys, ...fields], origin && metadataOf(origin));
 }
 
-/** The field of a factor with this number of infinities. */
-export function factorField(name: string, nonFiniteCount: number): Field {
-  return new Field(name, new Float64(), true, new Map([["nonFinite", String(nonFiniteCount)]]));
+export function nonFiniteMetadata(count: number): Map<string, string> {
+  return new Map([["nonFinite", String(count)]]);
+}
+
+/** Formulas as they are written, with their dialect, and the release; of several files each under its name. */
+function metadataOf({ files }: ProgramOrigin): Map<string, string> {
+  const metadata = new Map([["factorloom", packageVersion()]]);
+  for (const { file, dialect, text } of files) {
+    const ofFile = files.length === 1 ? "" : ` of ${basename(file)}`;
+    metadata.set(`dialect${ofFile}`, dialect).set(`formulas${ofFile}`, text);
+  }
+  return metadata;
 }

@@ -12,7 +12,7 @@ import {
 } from "apache-arrow";
 import type { FinishedRow } from "../../kernel/run/finished_rows.ts";
 import type { TimeType } from "../../panel.ts";
-import { factorField, fillTime, keyColumns, timesOf } from "./factor_batches.ts";
+import { fillTime, keyColumns, nonFiniteMetadata, timesOf } from "./factor_batches.ts";
 import { FactorCells } from "./factor_cells.ts";
 
 /** The time and the symbol. */
@@ -91,9 +91,10 @@ export class RowTable {
     if (this.#factors.every(({ nonFiniteCount }) => nonFiniteCount === 0)) return schema;
     const fields = schema.fields.map((field, index) => {
       const nonFiniteCount = this.#factors[index - KEY_COLUMNS]?.nonFiniteCount ?? 0;
-      return nonFiniteCount === 0 ? field : factorField(field.name, nonFiniteCount);
+      if (nonFiniteCount === 0) return field;
+      return field.clone({ metadata: new Map([...field.metadata, ...nonFiniteMetadata(nonFiniteCount)]) });
     });
-    return new Schema(fields);
+    return new Schema(fields, schema.metadata);
   }
 }
 

@@ -101,7 +101,7 @@ export function mergedCall(
     order,
     params: instance!.params,
     setsUsed: [COMMON_SET],
-    wanted: { factors, dag, prunedTaskCount: 0 },
+    wanted: { ...instance!.wanted, factors, dag, prunedTaskCount: 0 },
     read: columnsRead(dag, input),
   };
 }

@@ -28,7 +28,7 @@ import {
 import { takeQueryRows } from "../input/query_inputs.ts";
 import type { JobHistory } from "../journal/history.ts";
 import type { JobStore } from "../journal/job_store.ts";
-import type { BeginRecord, InputColumns, UniverseRecord } from "../journal/records.ts";
+import type { InputColumns, UniverseRecord } from "../journal/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import { groupsRead } from "../state/job_groups.ts";
@@ -48,7 +48,6 @@ import type { SharedHost } from "./shared_host.ts";
 /** A run; its reading ends with either of both signals, and gives no results. */
 interface Run extends Reading {
   readonly texts: FormulaTexts;
-  readonly settings: BeginRecord["settings"];
   readonly signals: RunSignals;
 }
 
@@ -138,12 +137,12 @@ export class JobRunner {
   /** @throws UsageError E531 for other settings, DataError E367 for another sink than those of the journal. */
   async #beginRun(signals: RunSignals, { open }: ReusedDatabases): Promise<Run> {
     const texts = await readFormulas(this.#job);
-    const settings = settingsOf(this.#job, texts, this.#host.engineDigest);
-    const { begin } = this.#history;
-    if (begin !== null) expectSameSettings(this.#job, settings, begin);
-    await this.#sink.check("newest");
     const signal = AbortSignal.any([signals.abort, signals.stop]);
-    return { texts, settings, signals, names: this.#job.source, open, signal };
+    const run = { texts, signals, names: this.#job.source, open, signal };
+    const { begin } = this.#history;
+    if (begin !== null) expectSameSettings(this.#job, await this.#programFor(begin, run), begin);
+    await this.#sink.check("newest");
+    return run;
   }
 
   /** @param target the folder for new rows of a query */
@@ -238,11 +237,11 @@ export class JobRunner {
     if (prepared !== null || (before !== null && isDeepStrictEqual({ ...before, ...columns }, before)))
       return;
     if (before === null) await this.#sink.expectEmpty();
-    const { factors } = await this.#programFor(columns, run);
+    const program = await this.#programFor(columns, run);
+    const kept = { factors: program.factors, settings: settingsOf(this.#job, program) };
     const id = before?.id ?? randomUUID();
     await this.#closeState();
-    const { settings } = run;
-    await this.#store.append({ kind: "begin", job: this.#job.name, id, factors, settings, ...columns });
+    await this.#store.append({ kind: "begin", job: this.#job.name, id, ...kept, ...columns });
   }
 
   /**
@@ -333,7 +332,9 @@ export class JobRunner {
     const program = await this.#programFor(this.#history.begin!, run);
     const open = await this.#openState(program, run);
     const { begin, universe, sequence } = this.#history;
-    const columns = { time: begin!.time, symbols: universe!.symbols, factors: program.factors };
+    const { factors } = program;
+    const origin = program.program.origin();
+    const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin };
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;
     try {

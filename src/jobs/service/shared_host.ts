@@ -1,7 +1,6 @@
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { type HostOptions, startHost } from "../../evaluation/start_host.ts";
 import { type HostMetrics, hostMetrics } from "../../metrics/engine_metrics.ts";
-import { engineDigest } from "../../operator/operator_digest.ts";
 
 /** The threads that all jobs of a process share. Once they are lost, others are started for the next run. */
 export class SharedHost {
@@ -12,11 +11,6 @@ export class SharedHost {
 
   constructor(options: HostOptions) {
     this.#options = options;
-  }
-
-  /** `EngineHost.engineDigest` of all its threads. */
-  get engineDigest(): string {
-    return this.#options.engineDigest ?? engineDigest();
   }
 
   /** Of the threads that were started last; null before the first. */

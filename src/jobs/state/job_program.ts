@@ -38,10 +38,6 @@ export interface JobProgram {
   readonly historyRows: number;
 }
 
-/** Operators, what runs them, and what gives formulas their meaning: other code changes no result. */
-const CODE = "the code of operators";
-const LANGUAGE = new URL(`../../compile${import.meta.url.slice(-3)}`, import.meta.url).href;
-
 export type FormulaTexts = ReadonlyMap<string, string>;
 
 /** The texts of the formula files. @throws UsageError E508 if a file is missing, E510 for modules without operators. */
@@ -56,22 +52,23 @@ export async function readFormulas({ formulas, program }: JobConfig): Promise<Fo
   return new Map(await Promise.all(texts));
 }
 
-/** What results depend on beside the input, as digests by their names in messages. */
-export function settingsOf(
-  job: JobConfig,
-  texts: FormulaTexts,
-  engineDigest: string,
-): Readonly<Record<string, string>> {
+/**
+ * What results depend on beside the input, as digests by their names in messages. Formulas count by what they compute: not
+ * their comments, nor the release that compiles them.
+ */
+export function settingsOf(job: JobConfig, { program: computed }: JobProgram): BeginRecord["settings"] {
   const { program, source, groups, sink, schedule } = job;
   const { params = {}, paramsByTime, select, from, to, restarts, keepInfinite = false } = job.call;
   const { timeColumn, symbolColumn, rename, series } = source;
-  const { dialect, universe, operators = [] } = program;
+  const { operators = [] } = program;
   const query = source.kind === "duckdb" ? source.query : null;
   const dates = sink.kind === "parquet" ? schedule.timezone : null;
   const settings: Record<string, unknown> = {
-    formulas: [[...texts.values()], dialect ?? null, universe ?? null],
     operators: operators.map((path) => moduleDigest(pathToFileURL(path).href)),
-    params: Object.entries(params).sort(([a], [b]) => (a < b ? -1 : 1)),
+    formulas: computed.origin().fingerprints.program,
+    params: [...new Map([...computed.params, ...Object.entries(params)])].sort(([a], [b]) =>
+      a < b ? -1 : 1,
+    ),
     select: select ?? null,
     "params by time": paramsByTime === undefined,
     times: [from ?? null, to ?? null],
@@ -85,20 +82,20 @@ export function settingsOf(
       query,
     ],
     sink: [sink, dates, keepInfinite],
-    [CODE]: [engineDigest, moduleDigest(LANGUAGE)],
   };
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digestOf(value)]));
 }
 
 /** @throws UsageError E531 if a setting changed that earlier results depend on. */
-export function expectSameSettings(
-  job: JobConfig,
-  settings: BeginRecord["settings"],
-  begin: BeginRecord,
-): void {
+export function expectSameSettings(job: JobConfig, program: JobProgram, begin: BeginRecord): void {
+  const settings = settingsOf(job, program);
   const changed = Object.keys(settings).find((name) => settings[name] !== begin.settings[name]);
-  if (changed === CODE)
-    throw jobChanged(job.name, changed, "install the version of factorloom that began it");
+  if (changed === "formulas")
+    throw jobChanged(
+      job.name,
+      changed,
+      "undo the change, or install the version of factorloom that began it",
+    );
   if (changed !== undefined) throw jobChanged(job.name, changed);
 }
 

@@ -2,6 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { syntheticPanel } from "../../../src/bench/synthetic_panel.ts";
 import { runId } from "../../../src/cluster/client/run_id.ts";
 import { columnsMissing } from "../../../src/cluster/protocol/errors.ts";
+import { packProgram } from "../../../src/cluster/protocol/packed_program.ts";
 import type { TaskGraph } from "../../../src/cluster/protocol/protocol.ts";
 import { compile } from "../../../src/compile.ts";
 import { panelSource } from "../../../src/data/panel/panel_source.ts";
@@ -102,6 +103,23 @@ test("a run that fails three times ends with its error", async () => {
   expect(run.restarts).toBe(2);
 });
 
+const NOTHING = { inputs: [], modules: {} };
+
+test("a run is named by what its formulas compute, with which params, and not by how they are written or compiled", () => {
+  const nameOf = (text: string, disabledPasses: string[] = []) => {
+    const packed = packProgram(compile(text, { disabledPasses }));
+    return runId({ program: packed, options: {} } as never, {} as never, NOTHING, "code");
+  };
+  const text = "param n = 2\na = rank(close) * n\nb = ema(close, 3)";
+  const known = nameOf(text);
+  expect(nameOf("param n = 2 # twice\nlet ranks = rank(close)\na = n * ranks\nb = ema(close, 3)")).toBe(
+    known,
+  );
+  expect(nameOf(text, ["share_subexpressions"])).toBe(known);
+  expect(nameOf(text.replace("2", "3"))).not.toBe(known);
+  expect(nameOf(text.replace("ema(close, 3)", "ema(close, 4)"))).not.toBe(known);
+});
+
 test("runs of other options, restarts as dates among them, have other names", () => {
   const dates = [0, 1].map((ms) => [new Date(ms)]);
   const options = [
@@ -112,7 +130,7 @@ test("runs of other options, restarts as dates among them, have other names", ()
     { params: { x: 0 } },
   ];
   const nameOf = (given: object) =>
-    runId({ options: given } as never, {} as never, { inputs: [], modules: {} }, "code");
+    runId({ program: packProgram(program), options: given } as never, {} as never, NOTHING, "code");
   expect(new Set(options.map(nameOf)).size).toBe(options.length);
   expect(nameOf({ restarts: [new Date(0)] })).toBe(nameOf({ restarts: dates[0] }));
 });

@@ -144,6 +144,23 @@ describe("an update", () => {
     await pushAll(session, 100, 110, linesByTime((await engine.evaluate(after!, bars)).table), {});
   });
 
+  test("to formulas that compute the same keeps the state, and its tables have the new text", async () => {
+    const [before, after] = [
+      BEFORE,
+      BEFORE.replaceAll("moved", "change").replace("mean =", "# of a week\nmean ="),
+    ];
+    const program = programOf(after);
+    await using session = await engine.openSession(programOf(before), {
+      warmup: rowsOf(bars, 0, 100),
+      retainRows: 30,
+      params,
+    });
+    expect(await session.update(program)).toEqual({ rowCount: 0, shortOfHistory: {} });
+    const { table } = await session.push(rowsOf(bars, 100, 101), { params });
+    expect(table.schema.metadata.get("formulas")).toBe(after);
+    await pushAll(session, 101, 104, await historyOf(program));
+  });
+
   test("hands carried values over at the switch, where windows of the kept rows are full too late", async () => {
     // Parts begin with rows 70, 80 and 90; the mean is exact from row 94 on.
     const text = "smooth = ema(ts_mean(close, 25), 5)";
