@@ -24,7 +24,12 @@ interface BurstFlags extends ScalingFlags {
   readonly rounds: number;
 }
 
+interface TurnFlags extends BurstFlags {
+  readonly everyMs: number;
+}
+
 interface RestFlags extends Omit<ScalingFlags, "rows"> {
+  readonly everyMs: number;
   readonly pushes: number;
   readonly rounds: number;
 }
@@ -73,10 +78,21 @@ export function addScheduleBenches(bench: Command, parseCount: ParseCount): void
     .option("--json", "print as JSON")
     .action(runBeside);
   bench
+    .command("turns")
+    .description("pushes of a session alone, and beside a burst of another one of the same program, alpha101")
+    .option("--lanes <count>", "instruments", parseCount, 2000)
+    .option("--rows <count>", "rows of a burst", parseCount, 400)
+    .option("--rounds <count>", "bursts", parseCount, 3)
+    .option("--every-ms <ms>", "between two pushes", parseCount, 5)
+    .option("--threads <count>", "threads (default: one per core, less one from 4 on)", parseCount)
+    .option("--json", "print as JSON")
+    .action(runTurns);
+  bench
     .command("rests")
     .description("a push that wants a factor again after many that did not, beside all pushes")
     .option("--lanes <count>", "instruments", parseCount, 512)
     .option("--pushes <count>", "pushes that do not want it", parseCount, 10_000)
+    .option("--every-ms <ms>", "between two pushes (default: none)", parseCount, 0)
     .option("--threads <count>", "threads (default: one per core, less one from 4 on)", parseCount)
     .option("--rounds <count>", "turns", parseCount, 5)
     .option("--json", "print as JSON")
@@ -107,13 +123,30 @@ async function runBursts({ threads = threadsOfMachine(), json, ...size }: BurstF
   ]);
 }
 
+async function runTurns({ threads = threadsOfMachine(), json, ...size }: TurnFlags): Promise<void> {
+  const { measureTurns } = await import("../schedule/turns.ts");
+  const formulas = await benchmarkFormulas();
+  const turns = await withProgress("turns", (onProgress) =>
+    measureTurns(formulas, { threads, ...size, onProgress }),
+  );
+  const [alone] = turns;
+  printFigures(json, turns, [
+    ["", "pushes", "p50 ms", "times alone", "p99 ms", "times alone"],
+    turns.map(({ manner, pushes, ms: { p50, p99 } }) => {
+      const ratios = [p50 / alone!.ms.p50, p99 / alone!.ms.p99];
+      return [manner, pushes, figure(p50), figure(ratios[0]!), figure(p99), figure(ratios[1]!)];
+    }),
+  ]);
+}
+
 async function runRests({ threads = threadsOfMachine(), json, ...size }: RestFlags): Promise<void> {
   const { measureRests } = await import("../schedule/rests.ts");
   const rests = await withProgress("rests", (onProgress) => measureRests({ threads, ...size, onProgress }));
   printFigures(json, rests, [
-    ["ten", "catch up", "push ms", "first ms", "ratio", "nodes left out"],
+    ["ten", "catch up", "push p50 ms", "p99 ms", "mean ms", "first ms", "times p50", "nodes left out"],
     rests.map(({ factors, catchUp, ms, firstMs, nodesPruned }) => {
-      return [factors, catchUp, figure(ms), figure(firstMs), figure(firstMs / ms), nodesPruned];
+      const figures = [ms.p50, ms.p99, ms.mean, firstMs, firstMs / ms.p50].map(figure);
+      return [factors, catchUp, ...figures, nodesPruned];
     }),
   ]);
 }

@@ -1,4 +1,5 @@
-import { median } from "../../src/bench/result.ts";
+import { setTimeout as delay } from "node:timers/promises";
+import { type MsPerRow, median, msPerRow, sum } from "../../src/bench/result.ts";
 import { syntheticPanel } from "../../src/bench/synthetic_panel.ts";
 import { compile } from "../../src/compile.ts";
 import { Engine } from "../../src/engine.ts";
@@ -17,6 +18,8 @@ export interface RestOptions {
   /** Pushes between two that want a factor. */
   readonly pushes: number;
   readonly rounds: number;
+  /** Between two pushes; 0: they follow each other at once. */
+  readonly everyMs: number;
   readonly onProgress: (done: number, total: number) => void;
 }
 
@@ -29,8 +32,8 @@ const KINDS = {
 export interface RestFigures {
   readonly factors: keyof typeof KINDS;
   readonly catchUp: CatchUpPolicy;
-  /** Median of all pushes. */
-  readonly ms: number;
+  /** Of all pushes. */
+  readonly ms: MsPerRow;
   /** Of pushes that want a factor which none of the pushes before them wanted: the median of the rounds. */
   readonly firstMs: number;
   /** Nodes that the last of these left out. */
@@ -56,7 +59,7 @@ async function measure(
   panel: Panel,
   factors: keyof typeof KINDS,
   catchUp: CatchUpPolicy,
-  { pushes, rounds }: RestOptions,
+  { pushes, rounds, everyMs }: RestOptions,
 ): Promise<Pick<RestFigures, "ms" | "firstMs" | "nodesPruned">> {
   const lines = Array.from({ length: FACTORS }, (_, k) => `f${k} = ${KINDS[factors](k)} when wanted == ${k}`);
   const program = compile(["param wanted = 0", ...lines].join("\n"), { fields: [...panel.fields.keys()] });
@@ -68,7 +71,9 @@ async function measure(
     const time = { ...bar.time, values: BigInt64Array.of(BigInt(row++)) };
     const started = performance.now();
     const { timing } = await session.push({ ...bar, time }, { params: { wanted } });
-    return { ms: performance.now() - started, nodesPruned: timing.nodesPruned };
+    const ms = performance.now() - started;
+    if (everyMs > 0) await delay(everyMs);
+    return { ms, nodesPruned: timing.nodesPruned };
   };
   for (let i = 0; i < WARM_UP_PUSHES; i++) await push(i % FACTORS);
   const all: number[] = [];
@@ -80,5 +85,5 @@ async function measure(
     firsts.push(first.ms);
     nodesPruned = first.nodesPruned;
   }
-  return { ms: median(all), firstMs: median(firsts), nodesPruned };
+  return { ms: msPerRow(sum(all), all.length, all), firstMs: median(firsts), nodesPruned };
 }

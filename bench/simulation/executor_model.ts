@@ -1,4 +1,5 @@
 import { COVERING_PARTS, NOTIFY_INTERVAL_MS } from "../../src/execution/executor.ts";
+import { compareCalls } from "../../src/schedule/call_order.ts";
 import type { RunInstruction } from "../../src/schedule/events.ts";
 
 /** A part in an executor's hands. */
@@ -66,5 +67,6 @@ export class ExecutorModel {
 
 /** Of equals the one that came first. */
 function isBefore(a: RunInstruction, b: RunInstruction): boolean {
-  return a.call < b.call || (a.call === b.call && a.weight > b.weight);
+  const order = compareCalls(a, b);
+  return order < 0 || (order === 0 && a.weight > b.weight);
 }

@@ -38,6 +38,7 @@ class World {
   readonly #estimates: readonly ScheduledNode[];
   readonly #blocks: number;
   readonly #overlap: number;
+  readonly #areRows: boolean;
   readonly #machine: MachineCosts;
   readonly #costs: PartCosts;
   readonly #scheduler: SchedulerModel;
@@ -57,10 +58,11 @@ class World {
   #queueMax = 0;
 
   constructor(nodes: readonly SimulatedNode[], options: SimulationOptions) {
-    const { executors, blocks = 1, overlap = OVERLAP_DEFAULT, scheduler = {} } = options;
+    const { executors, blocks = 1, overlap = OVERLAP_DEFAULT, areRows = false, scheduler = {} } = options;
     this.#estimates = options.estimates ?? nodes;
     this.#blocks = blocks;
     this.#overlap = overlap;
+    this.#areRows = areRows;
     this.#machine = machineOf(options);
     this.#costs = partCosts(nodes, options);
     this.#scheduler = new SchedulerModel(scheduler, this.#machine);
@@ -95,7 +97,8 @@ class World {
 
   #submit(visible: number): void {
     const block = this.#submittedCount++;
-    this.#scheduler.post({ kind: "submitted", plan: 0, block, call: 0, isNeeded: null }, visible);
+    const call = this.#areRows ? block : 0;
+    this.#scheduler.post({ kind: "submitted", plan: 0, block, call, isNeeded: null }, visible);
   }
 
   /** The scheduler learns that there is news. */

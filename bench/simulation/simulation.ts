@@ -15,6 +15,8 @@ export interface SimulationOptions {
   readonly blocks?: number;
   /** Blocks that may be under way at a time. Default 3, as in the engine. */
   readonly overlap?: number;
+  /** Whether each block is a call of its own, as rows of sessions are. Default false. */
+  readonly areRows?: boolean;
   readonly scheduler?: SchedulerOptions;
   /** What the scheduler knows of the nodes. Default: the truth, without the noise. */
   readonly estimates?: readonly ScheduledNode[];

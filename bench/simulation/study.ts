@@ -69,6 +69,7 @@ function simulationOptions(study: StudyOptions, nodes: readonly SimulatedNode[])
   return {
     executors,
     blocks,
+    areRows: study.blockRows === 1,
     noise,
     seed,
     machine: machineCosts(executors, machine),

@@ -10,7 +10,7 @@ import type { Registry } from "../operator/registry.ts";
 import { packOperator } from "../operator/transfer.ts";
 import type { CostModel } from "../plan/cost_model.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { CallOrder } from "../schedule/call_order.ts";
+import type { PlanOrder } from "../schedule/call_order.ts";
 import { inSteps } from "../steps.ts";
 import { suppressUnhandled } from "./awaiting.ts";
 import { type FitSpec, type FittedPlan, fitPlan } from "./fit_plan.ts";
@@ -31,8 +31,8 @@ export interface EngineHost {
 export interface EvaluationSpec<Buffers extends PlanBuffers> extends FitSpec {
   /** Operators beyond the built-in ones. */
   readonly operators: readonly Operator[];
-  /** Whose parts go first where calls overlap (`ExecutorPool.nextCall`). Default: after all others. */
-  readonly order?: CallOrder | undefined;
+  /** Whose parts go first where calls overlap (`ExecutorPool.open`). Default: one call, after all others. */
+  readonly order?: PlanOrder | undefined;
   /** Whether it waits for room until other calls have ended. Default true. */
   readonly waits?: boolean | undefined;
   /** Ends the waiting. */
@@ -67,7 +67,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   readonly openPlan: OpenPlan;
   readonly #pool: ExecutorPool;
   readonly #budget: MemoryBudget;
-  readonly #order: CallOrder;
+  readonly #order: PlanOrder;
   /** Resolves when all blocks so far are submitted. */
   #submitted: Promise<void> = Promise.resolve();
   /** Rows that ran before the last restart. */
@@ -98,7 +98,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
 
   private constructor(
     { pool, budget }: EngineHost,
-    order: CallOrder,
+    order: PlanOrder,
     { plan, arenas, kernelMs, release }: FittedPlan,
     buffers: Buffers,
     openPlan: OpenPlan,

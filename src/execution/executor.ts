@@ -162,7 +162,7 @@ class Executor {
     const plan = words[record + 1]!;
     const block = words[record + 2]!;
     const node = words[record + 3]!;
-    const [call, priority] = [words[record + RUN_WORD.call]!, words[record + RUN_WORD.priority]!];
+    const priority = words[record + RUN_WORD.priority]!;
     const part = words[record + 4]!;
     const status = this.#runPart(plan, block, node, part, ticket);
     const endedAt = performance.now();
@@ -173,7 +173,7 @@ class Executor {
     this.#completions.push(this.#done);
     this.#unannouncedCount++;
     Atomics.store(this.#task.unheard, 0, 1);
-    if (this.#isDue(call, endedAt)) this.#announce(endedAt);
+    if (this.#isDue(plan, endedAt)) this.#announce(endedAt);
     this.#awaitMoreUrgent(priority);
     return true;
   }
@@ -192,13 +192,13 @@ class Executor {
 
   /**
    * True if the scheduler should be woken. It is woken while some of its parts are still to run, which cover its time,
-   * but before a part of a later call runs, as the earlier call may have more parts by then.
+   * but before a part of another call runs, as the earlier call may have more parts by then.
    */
-  #isDue(call: number, now: number): boolean {
+  #isDue(plan: number, now: number): boolean {
     const { count, first, words } = this.#pending;
     return (
       first < 0 ||
-      words[first + RUN_WORD.call] !== call ||
+      words[first + 1] !== plan ||
       (count <= COVERING_PARTS && this.#unannouncedCount >= count) ||
       now - this.#announcedAt > NOTIFY_INTERVAL_MS ||
       Atomics.load(this.#task.waitingCount, 0) > 0

@@ -1,7 +1,7 @@
 import { availableParallelism } from "node:os";
 import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:worker_threads";
 import { ResourceError } from "../errors.ts";
-import type { CallOrder } from "../schedule/call_order.ts";
+import { CallNumbers, type CallOrder, type PlanOrder } from "../schedule/call_order.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import { ExecutorMeter, type ExecutorMetrics } from "./executor_metrics.ts";
 import { ExecutorSeat, type SeatListener } from "./executor_seat.ts";
@@ -83,9 +83,12 @@ export class ExecutorPool {
       this.#holdProcess();
       this.#hangWatch?.begin();
       if (plan.hasUserOperators) this.#heapWatch?.begin();
+      const { call = this.#callNumbers.begin(plan), priority } = plan.order;
+      return { call, priority };
     },
     noteEnd: (plan) => {
       this.#letProcessGo();
+      this.#callNumbers.end(plan);
       this.#hangWatch?.end();
       if (plan.hasUserOperators) this.#heapWatch?.end();
     },
@@ -109,7 +112,7 @@ export class ExecutorPool {
   #schedulerIsReady = false;
   #nextPlan = 0;
   readonly #firstNumber: number;
-  #nextCall: number;
+  readonly #callNumbers: CallNumbers;
   #barrenLosses = 0;
   readonly #meter = new ExecutorMeter();
   /** Number of pending operations: the start, and runs under way. */
@@ -161,7 +164,7 @@ export class ExecutorPool {
     this.#hangWatch =
       options.hang === false ? null : new HangWatch(options.hang ?? {}, () => this.#ready, describe);
     this.#firstNumber = options.firstNumber ?? 0;
-    this.#nextCall = this.#firstNumber;
+    this.#callNumbers = new CallNumbers(this.#firstNumber);
     this.#trace = options.trace ? new TraceFeed(options.trace, threads) : null;
     this.#timeSums = options.notesTimes ? createTimeSums() : null;
     this.#schedulerHeader = header;
@@ -186,11 +189,11 @@ export class ExecutorPool {
    * Opens a plan: every executor loads it once, also executors that join later. Plans may overlap: parts of calls of
    * higher priority go first, then those of earlier calls.
    *
-   * @param order the call of its runs (`nextCall`)
+   * @param order the call of its runs (`nextCall`), or their priority alone: each run is then a call of its own
    * @throws ResourceError E403 if the threads are lost, E404 if the pool is closed; InternalError if the data does not
    *   fit the plan.
    */
-  async open(data: PlanData, order = this.nextCall()): Promise<OpenPlan> {
+  async open(data: PlanData, order: PlanOrder = this.nextCall()): Promise<OpenPlan> {
     if (this.#failure) throw this.#failure;
     const plan = new PlanRecord(this.#nextPlan++, data, order, this.#planHost, this.#firstNumber);
     const load = plan.loadMessage();
@@ -226,9 +229,12 @@ export class ExecutorPool {
 
   /** The order of a new call: behind those of the same priority so far. */
   nextCall(priority = 0): CallOrder {
-    const call = this.#nextCall;
-    this.#nextCall = (call + 1) | 0;
-    return { priority, call };
+    return { priority, call: this.#callNumbers.next() };
+  }
+
+  /** True if no run is under way. */
+  get isIdle(): boolean {
+    return this.#waitCount === 0;
   }
 
   /** Makes all threads give back the memory of closed plans, also this one. */
@@ -238,8 +244,8 @@ export class ExecutorPool {
   }
 
   /** True if a plan of higher priority is open. */
-  hasMoreUrgent({ priority = 0 }: CallOrder): boolean {
-    for (const plan of this.#plans.values()) if (plan.priority > priority) return true;
+  hasMoreUrgent({ priority = 0 }: PlanOrder): boolean {
+    for (const plan of this.#plans.values()) if ((plan.order.priority ?? 0) > priority) return true;
     return false;
   }
 

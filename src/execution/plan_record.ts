@@ -3,7 +3,7 @@ import { joinPieces } from "../files/large_bytes.ts";
 import type { Block } from "../kernel/memory/kernel_set.ts";
 import { CatchUp, type NodeSelection, runsWhole } from "../plan/catch_up.ts";
 import { generationsOf } from "../plan/plan.ts";
-import type { CallOrder } from "../schedule/call_order.ts";
+import type { CallOrder, PlanOrder } from "../schedule/call_order.ts";
 import type { RunEnd } from "../schedule/events.ts";
 import { type Position, packCheckpoint, rewind, START, unpackCheckpoint } from "./checkpoint.ts";
 import type { BlockRunOptions, OpenPlan } from "./open_plan.ts";
@@ -35,8 +35,9 @@ import { NodeMarks } from "./shared/node_marks.ts";
 /** What a plan needs of its pool. */
 export interface PlanHost {
   tellScheduler(message: MainToScheduler): void;
-  /** A run has begun, or one has ended. */
-  noteRun(plan: PlanRecord): void;
+  /** A run begins, in this order. */
+  noteRun(plan: PlanRecord): CallOrder;
+  /** The first run has ended. */
   noteEnd(plan: PlanRecord): void;
   /** Ends threads that run parts of unneeded blocks of the plan. */
   endParts(plan: PlanRecord, isUnneeded: (block: number) => boolean): void;
@@ -60,9 +61,9 @@ interface RunUnderWay {
 /** The main thread's record of an open plan. */
 export class PlanRecord implements OpenPlan {
   readonly id: number;
+  readonly order: PlanOrder;
   readonly nodeNs: Float64Array<SharedArrayBuffer>;
   readonly #data: PlanData;
-  readonly #order: CallOrder;
   readonly #limits: BlockLimits;
   readonly #host: PlanHost;
   readonly #shared: Pick<LoadMessage, "blockWords" | "starts" | "marks">;
@@ -91,11 +92,11 @@ export class PlanRecord implements OpenPlan {
   #closed: Promise<void> | null = null;
 
   /** @throws InternalError if the data does not fit the plan. */
-  constructor(id: number, data: PlanData, order: CallOrder, host: PlanHost, firstNumber: number) {
+  constructor(id: number, data: PlanData, order: PlanOrder, host: PlanHost, firstNumber: number) {
     this.id = id;
     this.#nextNumber = firstNumber;
     this.#data = data;
-    this.#order = order;
+    this.order = order;
     this.#limits = checkPlanData(data);
     this.#host = host;
     const { nodes } = data.plan;
@@ -253,10 +254,6 @@ export class PlanRecord implements OpenPlan {
     return { operators: operatorsOf(this.#data, node), estimatedMs };
   }
 
-  get priority(): number {
-    return this.#order.priority ?? 0;
-  }
-
   get hasUserOperators(): boolean {
     return this.#data.operators.length > 0;
   }
@@ -305,7 +302,7 @@ export class PlanRecord implements OpenPlan {
       isTakenBack: false,
     };
     this.#underWay.push(run);
-    this.#host.noteRun(this);
+    const order = this.#host.noteRun(this);
     if (selection) writeStarts(this.#shared.starts, number, selection);
     this.#marks.clear(number);
     writeBlock(this.#shared.blockWords, number, { ...block, hasStarts: selection !== null });
@@ -313,7 +310,7 @@ export class PlanRecord implements OpenPlan {
       kind: "submitted",
       plan: this.id,
       block: number,
-      ...this.#order,
+      ...order,
       isNeeded: isPartial ? selection.isRun : null,
       blocksRun: isPartial ? selection.startRows.map((row) => (endRow - row) / block.rowCount) : null,
     });

@@ -8,6 +8,8 @@ export interface LatencyModel {
   predictMs(selection: NodeSelection | null, firstRow: number): number;
   /** The longest chain of nodes of the run, in ms. */
   criticalPathMs(selection: NodeSelection | null, firstRow: number): number;
+  /** Time of a part of a node in a run. */
+  partMs(selection: NodeSelection, node: number, firstRow: number): number;
   /** Learns from a run that took `runMs`. */
   note(selection: NodeSelection | null, firstRow: number, runMs: number): void;
   /** Learns nothing from what has run since. */
@@ -47,12 +49,19 @@ export class MeasuredLatency implements LatencyModel {
 
   criticalPathMs(selection: NodeSelection | null, firstRow: number): number {
     for (let id = 0; id < this.#nodes.length; id++)
-      this.#partNs[id] =
-        (this.#rowNs[id]!.value * rowsRun(selection, id, firstRow)) / this.#nodes[id]!.partCount;
+      this.#partNs[id] = this.#partNsOf(selection, id, firstRow);
     let longest = 0;
     for (const ns of criticalPathWeights(this.#partNs, this.#nodes, this.#pathNs))
       longest = Math.max(longest, ns);
     return longest / 1e6;
+  }
+
+  partMs(selection: NodeSelection, node: number, firstRow: number): number {
+    return this.#partNsOf(selection, node, firstRow) / 1e6;
+  }
+
+  #partNsOf(selection: NodeSelection | null, node: number, firstRow: number): number {
+    return (this.#rowNs[node]!.value * rowsRun(selection, node, firstRow)) / this.#nodes[node]!.partCount;
   }
 
   note(selection: NodeSelection | null, firstRow: number, runMs: number): void {

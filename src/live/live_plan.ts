@@ -4,17 +4,18 @@ import { broughtFields } from "../evaluation/has_row.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
 import { type ColumnsRead, checkSelect, columnsOf } from "../evaluation/wanted_factors.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
+import type { BlockRunOptions } from "../execution/open_plan.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { NodeSelection } from "../plan/catch_up.ts";
 import { generationsOf, mayRest } from "../plan/plan.ts";
-import type { CallOrder } from "../schedule/call_order.ts";
 import { LiveInput } from "./input/live_input.ts";
 import { type LatencyModel, MeasuredLatency } from "./latency.ts";
 import { type FactorGate, type LiveDag, type LiveFactor, liveDag } from "./live_dag.ts";
 
 export interface LivePlanSpec {
   readonly laneCount: number;
-  readonly order: CallOrder;
+  /** Of its rows among calls: each is a call of its own. */
+  readonly priority: number;
   /** Fields that hold values where symbols have no row. */
   readonly series: readonly string[];
   readonly isRevisable: boolean;
@@ -49,6 +50,8 @@ export interface LiveRunOptions {
   readonly row: "next" | "again" | "rest";
   /** Only recursions run, those that have missed rows, with what they read. */
   readonly endsRest?: boolean;
+  /** Only a piece runs: the first nodes that take about so many ms one after the other, at least one. */
+  readonly pieceMs?: number | undefined;
 }
 
 /** Times and node count of a run. */
@@ -95,7 +98,7 @@ export class LivePlan {
       registry,
       operators: program.operators,
       blockRows: 1,
-      order: spec.order,
+      order: { priority: spec.priority },
       signal,
       kernel: spec.kernel,
       disabledPasses: program.disabledPasses,
@@ -174,14 +177,23 @@ export class LivePlan {
    * Runs a staged row, and begins at once if fewer than `OVERLAPPING_BLOCKS_MAX` are under way. Recursions that are not
    * wanted are left out, even if they lose rows: end their rest before (`OpenPlan.isRestDue`). @throws as `OpenPlan.run`.
    */
-  async run({ gates, slot, signal, row, endsRest }: LiveRunOptions): Promise<RunAccount> {
+  async run({ gates, slot, signal, row, endsRest, pieceMs }: LiveRunOptions): Promise<RunAccount> {
     const { openPlan } = this.evaluation;
-    const options = { conditions: gates, addsRemainingNodes: row === "rest", endsRest, mayLose: true };
+    let options: BlockRunOptions = {
+      conditions: gates,
+      addsRemainingNodes: row === "rest",
+      endsRest,
+      mayLose: true,
+    };
     const rowsBack = row === "next" ? 0 : 1;
     const firstRow = openPlan.next.row - rowsBack;
     const count = generationsOf(this.evaluation.plan);
     const generation = (openPlan.next.generation + count - rowsBack) % count;
-    const selection = openPlan.preview(firstRow, options);
+    let selection = openPlan.preview(firstRow, options);
+    if (selection && pieceMs !== undefined) {
+      options = { ...options, nodesMax: this.#nodesWithin(pieceMs, selection, firstRow) };
+      selection = openPlan.preview(firstRow, options);
+    }
     const nodesRun = selection ? countOnes(selection) : row === "rest" ? 0 : this.nodeCount;
     if (nodesRun === 0) return { runMs: 0, criticalPathMs: 0, nodesRun };
     const criticalPathMs = this.latency.criticalPathMs(selection, firstRow);
@@ -205,6 +217,18 @@ export class LivePlan {
     if (wasAlone) this.latency.note(selection, firstRow, runMs);
     else this.latency.ignore();
     return { runMs, criticalPathMs, nodesRun };
+  }
+
+  /** How many of the nodes that would run take that time together, at least one. */
+  #nodesWithin(ms: number, selection: NodeSelection, firstRow: number): number {
+    let [count, leftMs] = [0, ms];
+    for (let node = 0; node < this.nodeCount; node++) {
+      if (selection.isRun[node] === 0) continue;
+      leftMs -= this.latency.partMs(selection, node, firstRow);
+      if (count > 0 && leftMs < 0) break;
+      count++;
+    }
+    return count;
   }
 
   async close(reason?: Error): Promise<void> {

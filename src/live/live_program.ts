@@ -11,7 +11,6 @@ import {
 } from "../kernel/run/recurrences.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
-import type { CallOrder } from "../schedule/call_order.ts";
 import type { LiveClock } from "./deadline.ts";
 import {
   type ExactPoint,
@@ -31,14 +30,12 @@ import type { LiveMeter } from "./live_metrics.ts";
 import { type GivenParams, type LiveCall, LiveParams } from "./live_params.ts";
 import { LivePlan, type LivePlanSpec } from "./live_plan.ts";
 import { LiveTables } from "./live_tables.ts";
-import type { OpenOptions } from "./options.ts";
+import { type OpenOptions, PRIORITY_DEFAULT } from "./options.ts";
 import { type RowRun, RowRunner, type RunRowOptions } from "./row_runner.ts";
 
 /** What a session shares with each of its programs. */
 export interface SessionParts {
   readonly host: EngineHost;
-  /** Of the session's rows, also after an update. */
-  readonly order: CallOrder;
   readonly lanes: SymbolLanes;
   readonly groups: GroupCodes;
   readonly time: Pick<TimeColumn, "name" | "type">;
@@ -201,11 +198,11 @@ export class LiveProgram {
   }
 }
 
-function specOf({ order, lanes, series, options }: SessionParts): LivePlanSpec {
+function specOf({ lanes, series, options }: SessionParts): LivePlanSpec {
   return {
     laneCount: lanes.laneCount,
     series: series.names,
-    order,
+    priority: options.priority ?? PRIORITY_DEFAULT,
     isRevisable: options.revisable === true,
     skipsRows: options.late === "skip",
     select: options.select,

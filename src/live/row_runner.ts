@@ -41,6 +41,14 @@ export interface RanRow {
   readonly run: RowRun;
 }
 
+/** A push that comes while the session catches up waits for about so long, and for one part of a node at least. */
+const PIECE_MS = 1;
+
+/** What is run of that which was left out: by default all gates. */
+interface RestOptions extends Pick<LiveRunOptions, "endsRest" | "pieceMs"> {
+  readonly only?: number;
+}
+
 /** Runs the rows of a plan, the most urgent factors first if a budget is short. */
 export class RowRunner {
   readonly #plan: LivePlan;
@@ -102,14 +110,15 @@ export class RowRunner {
   }
 
   /**
-   * Runs what the newest row left out, condition by condition, until it must stop: a push that comes meanwhile waits for
-   * one of them. The next call goes on there.
+   * Runs what the newest row left out in pieces, condition by condition, while it may go on: a push that comes meanwhile
+   * waits for one piece. The next call begins with the next condition.
    */
-  async catchUp(slot: number, mustStop: () => boolean): Promise<void> {
+  async catchUp(slot: number, mayGoOn: () => boolean): Promise<void> {
     const { gates } = this.#plan;
-    for (let count = 0; count < gates.length && !mustStop(); count++) {
+    for (let count = 0; count < gates.length && mayGoOn(); count++) {
       this.#lastGate = (this.#lastGate + 1) % gates.length;
-      await this.#tryRest(slot, false, this.#lastGate);
+      const piece = { only: this.#lastGate, pieceMs: PIECE_MS };
+      for (let ran = 1; ran > 0 && mayGoOn(); ) ran = (await this.#tryRest(slot, piece))?.nodesRun ?? 0;
     }
   }
 
@@ -119,30 +128,29 @@ export class RowRunner {
    */
   async endRest(slot: number, mustStop: () => boolean = () => false): Promise<void> {
     if (!this.#plan.mayRest || this.#plan.rowCount === 0) return;
-    if (await this.#tryRest(slot, true)) return;
+    if (await this.#tryRest(slot, { endsRest: true })) return;
     for (let gate = 0; gate < this.#plan.gates.length && !mustStop(); gate++)
-      await this.#tryRest(slot, true, gate);
+      await this.#tryRest(slot, { endsRest: true, only: gate });
   }
 
   /** Runs the rows that recursions have missed. @throws UsageError E515 where one of them fails; as `OpenPlan.run`. */
   async runRest(slot: number): Promise<void> {
-    await this.#rest(slot, true);
+    await this.#rest(slot, { endsRest: true });
   }
 
   /** Runs what all gates, or one, have left out, or recursions alone. */
-  async #rest(slot: number, endsRest: boolean, only: number | null = null): Promise<void> {
-    const gates = this.#plan.gates.map((_, gate) => only === null || gate === only);
-    await this.#plan.run({ gates, slot, row: "rest", endsRest });
+  async #rest(slot: number, { only, ...options }: RestOptions): Promise<RunAccount> {
+    const gates = this.#plan.gates.map((_, gate) => only === undefined || gate === only);
+    return await this.#plan.run({ gates, slot, row: "rest", ...options });
   }
 
-  /** The same; false if an operator failed, or it was cut off. */
-  async #tryRest(slot: number, endsRest: boolean, only: number | null = null): Promise<boolean> {
+  /** The same; null if an operator failed, or it was cut off. */
+  async #tryRest(slot: number, options: RestOptions): Promise<RunAccount | null> {
     try {
-      await this.#rest(slot, endsRest, only);
-      return true;
+      return await this.#rest(slot, options);
     } catch (error) {
       if (!isInterruption(error) && !isOfOperator(error)) throw error;
-      return false;
+      return null;
     }
   }
 

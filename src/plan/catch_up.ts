@@ -42,6 +42,8 @@ export interface SelectionOptions {
   readonly endsRest?: boolean | undefined;
   /** Nodes that may rest do so even where they lose a row: the caller ends their rest before (`isRestDue`), if it can. */
   readonly mayLose?: boolean | undefined;
+  /** Of the nodes that would run only the first so many do, which read nothing of the others. Default: all. */
+  readonly nodesMax?: number | undefined;
 }
 
 /**
@@ -114,16 +116,23 @@ export class CatchUp {
   select(
     areTrue: readonly boolean[] | null,
     firstRow: number,
-    { addsRemainingNodes = false, endsRest = false, mayLose = false }: SelectionOptions = {},
+    {
+      addsRemainingNodes = false,
+      endsRest = false,
+      mayLose = false,
+      nodesMax = Number.POSITIVE_INFINITY,
+    }: SelectionOptions = {},
   ): NodeSelection {
     this.#decideSets(areTrue);
     this.#chooseNodes(endsRest);
     this.#addDueNodes(firstRow, mayLose);
     const { isRun, startRows, isRebuilt, generations } = this.#selection;
+    let nodeCount = 0;
     for (let id = 0; id < isRun.length; id++) {
       const set = this.#setOfNode[id]!;
       const isAgain = this.#currentRows[id]! > firstRow;
-      if (addsRemainingNodes && isAgain) isRun[id] = 0;
+      if ((addsRemainingNodes && isAgain) || nodeCount === nodesMax) isRun[id] = 0;
+      nodeCount += isRun[id]!;
       startRows[id] = set === ALWAYS ? firstRow : this.#startRow(id, firstRow);
       const advancedRows = this.#stateRows[id]! - startRows[id]!;
       isRebuilt[id] = set === ALWAYS || advancedRows === 0 || advancedRows === this.#blockRows ? 0 : 1;

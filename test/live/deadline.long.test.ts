@@ -56,6 +56,7 @@ afterAll(async () => {
 const latency: LatencyModel = {
   predictMs: (selection) => selection?.isRun.reduce((sum, one) => sum + one, 0) ?? 0,
   criticalPathMs: () => 0,
+  partMs: () => 1,
   note: () => {},
   ignore: () => {},
 };

@@ -11,6 +11,9 @@ interface Queued {
   readonly moveNs?: number;
   readonly isAsked?: boolean;
   readonly isAhead?: boolean;
+  /** Default 0, of priority 0. */
+  readonly call?: number;
+  readonly priority?: number;
 }
 
 /** Which part is stolen, as `queue:part`; node ids are counted through. */
@@ -19,14 +22,18 @@ function stolenFrom(...queues: readonly (readonly Queued[])[]): string | null {
   const graph = new NodeGraph(
     parts.map(({ ns, moveNs = 0 }) => ({ inputs: [], partCount: 1, weight: 0, costNs: ns, moveNs })),
   );
-  const run = new BlockRun(0, graph, criticalPathFirst);
   const weights = Float64Array.from(parts, ({ weight = 1 }) => weight);
-  run.start({ kind: "submitted", plan: 0, block: 0, call: 0, isNeeded: null }, weights, null);
+  const runOf = ({ call = 0, priority }: Queued) => {
+    const run = new BlockRun(0, graph, criticalPathFirst);
+    run.start({ kind: "submitted", plan: 0, block: 0, call, priority, isNeeded: null }, weights, null);
+    return run;
+  };
   let node = 0;
   const filled = queues.map((held, executor) => {
     const queue = new ExecutorQueue(executor);
-    held.forEach(({ ns, isAsked, isAhead = false }, part) => {
-      const slot = queue.slotOf(queue.put(run, node++, part, ns, isAhead))!;
+    held.forEach((one, part) => {
+      const { ns, isAsked, isAhead = false } = one;
+      const slot = queue.slotOf(queue.put(runOf(one), node++, part, ns, isAhead))!;
       queue.isAsked[slot] = isAsked ? 1 : 0;
     });
     return queue;
@@ -40,6 +47,25 @@ describe("what is stolen", () => {
     const long = [{ ns: 90_000 }, { ns: 80_000 }];
     const many = Array.from({ length: 8 }, () => ({ ns: 15_000 }));
     expect(stolenFrom(many, long)).toMatch(/^1:/);
+  });
+
+  test("is of the earliest call, whatever it costs, wherever it is queued", () => {
+    const running = { ns: 50_000, isAsked: true };
+    const [early, late] = [
+      { ns: 20_000, call: 1 },
+      { ns: 900_000, call: 2 },
+    ];
+    expect(stolenFrom([running, late, early, late])).toBe("0:2");
+    expect(stolenFrom([running, late, late], [running, early])).toBe("1:1");
+    expect(stolenFrom([running, late, { ...early, ns: 1000 }])).toBe("0:1");
+  });
+
+  test("is of the highest priority first, and numbers of calls wrap around", () => {
+    const running = { ns: 50_000, isAsked: true };
+    const urgent = { ns: 20_000, call: 9, priority: 1 };
+    expect(stolenFrom([running, { ns: 900_000, call: 1 }, urgent])).toBe("0:2");
+    const [last, next] = [2 ** 31 - 1, -(2 ** 31)];
+    expect(stolenFrom([running, { ns: 900_000, call: next }, { ns: 20_000, call: last }])).toBe("0:2");
   });
 
   test("is never the only part of an executor: it is running", () => {

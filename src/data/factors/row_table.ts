@@ -98,9 +98,9 @@ export class RowTable {
   }
 }
 
-/** The texts of symbols, which the tables of a session share. */
+/** The texts of symbols, which the tables of a session share: whoever reads them decodes each once, not in every table. */
 export function symbolTexts(symbols: readonly string[]): Vector<Utf8> {
-  return vectorFromArray([...symbols], new Utf8());
+  return vectorFromArray([...symbols], new Utf8()).memoize();
 }
 
 /** A batch whose columns match the schema: for others, `RecordBatch` compares all pairs of names. */

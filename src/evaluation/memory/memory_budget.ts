@@ -221,20 +221,6 @@ export class MemoryBudget {
     if (this.#relief.isPaused) this.#changes.note();
   }
 
-  /**
-   * Call it before each row of a session, whose memory is reserved: the process is read every 200 ms at most.
-   *
-   * @throws ResourceError E401 while the process takes more than the share `refuse`, if one is given.
-   */
-  expectProcess(): void {
-    const relief = this.#relief;
-    const limitBytes = relief.bytesAt("refuse");
-    if (relief.readSometimes() <= limitBytes) return;
-    relief.collect();
-    if (relief.read() > limitBytes)
-      throw memoryShort(`${this.#processText()}: no row is taken`, PROCESS_REMEDY);
-  }
-
   /** Ends all waiting with this error. */
   close(reason: Error): void {
     this.#closed = reason;

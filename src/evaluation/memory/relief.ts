@@ -67,11 +67,6 @@ export class Relief {
     return this.#processBytes;
   }
 
-  /** The same, as read a moment ago. */
-  readSometimes(): number {
-    return this.#isStale ? this.read() : this.#processBytes;
-  }
-
   /** An arena was closed: it stays in the process until V8 collects garbage in all threads that had it. */
   noteClosed(bytes: number, threads: GarbageCollector): void {
     this.#closedBytes += bytes;

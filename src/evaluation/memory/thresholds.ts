@@ -18,9 +18,9 @@ export interface MemoryThresholds {
   /** Of what the process takes: above it, blocks of one call at a time begin. Default 0.8. */
   readonly pause?: number | undefined;
   /**
-   * Of what the process takes: above it no call begins and no row is pushed; nor does a call whose need would take the
-   * process above the limit. Calls wait for others to end, then they are refused (E401). Default 0: what the engine
-   * manages decides alone.
+   * Of what the process takes: above it no call begins and no session is opened, nor where their need would take the
+   * process above the limit. Calls wait for others to end, then they are refused (E401). Rows of open sessions are never
+   * refused for it. Default 0: what the engine manages decides alone.
    */
   readonly refuse?: number | undefined;
 }

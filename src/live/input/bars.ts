@@ -100,6 +100,34 @@ export function inputRows(input: BarInput, format: BarFormat): InputRow[] {
   return (Array.isArray(input) ? input : [input]).map((bar: Bar) => barRow(bar, format));
 }
 
+/** The input with copies of all in its bars that its caller may change; a panel, and what is no bar, as it is. */
+export function copyOf(input: BarInput): BarInput {
+  if (isPanel(input)) return input;
+  return Array.isArray(input) ? input.map(copyOfBar) : copyOfBar(input as Bar);
+}
+
+function copyOfBar(bar: Bar): Bar {
+  if (!BAR.fits(bar)) return bar;
+  const { time, fields, symbols, groups } = bar;
+  return {
+    ...bar,
+    time: time instanceof Date ? new Date(time) : time,
+    fields: copiesOf(fields),
+    ...(symbols && { symbols: copyOfList(symbols) }),
+    ...(groups && isRecord(groups) && { groups: copiesOf(groups) }),
+  };
+}
+
+function copiesOf<List>(columns: Readonly<Record<string, List>>): Record<string, List> {
+  return Object.fromEntries(Object.entries(columns).map(([name, values]) => [name, copyOfList(values)]));
+}
+
+/** Lists of other kinds, such as vectors of Arrow, do not change. */
+function copyOfList<List>(list: List): List {
+  const isArray = Array.isArray(list) || (ArrayBuffer.isView(list) && !(list instanceof DataView));
+  return isArray ? (list as unknown as { slice(): List }).slice() : list;
+}
+
 const isPanel = (input: BarInput): input is Panel => PANEL.fits(input);
 
 function barRow(bar: Bar, { time, lanes, groups, read, shared }: BarFormat): InputRow {

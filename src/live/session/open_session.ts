@@ -11,13 +11,7 @@ import { SymbolLanes } from "../input/symbol_lanes.ts";
 import type { LatencyModel } from "../latency.ts";
 import { LiveMeter } from "../live_metrics.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
-import {
-  checkedOpenOptions,
-  type OpenOptions,
-  PRIORITY_DEFAULT,
-  SPARE_SYMBOLS_DEFAULT,
-  TIME_DEFAULT,
-} from "../options.ts";
+import { checkedOpenOptions, type OpenOptions, SPARE_SYMBOLS_DEFAULT, TIME_DEFAULT } from "../options.ts";
 import { LiveSession } from "./session.ts";
 import { unpackSession } from "./session_checkpoint.ts";
 
@@ -61,7 +55,6 @@ export async function openSession(
   const series = saved?.series ?? ofWarmUp;
   const parts: SessionParts = {
     host,
-    order: host.pool.nextCall(options.priority ?? PRIORITY_DEFAULT),
     lanes,
     groups,
     time: { name: time.name, type: time.type },

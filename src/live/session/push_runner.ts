@@ -1,5 +1,6 @@
 import type { RowTable } from "../../data/factors/row_table.ts";
 import { suppressUnhandled } from "../../evaluation/awaiting.ts";
+import { settlesWithin } from "../../execution/settles_within.ts";
 import { barBehindFailure, pushAborted } from "../errors.ts";
 import type { InputRow } from "../input/bars.ts";
 import type { LiveCall } from "../live_params.ts";
@@ -9,6 +10,9 @@ import type { LateRow, LiveRow } from "../row.ts";
 import type { RanRow } from "../row_runner.ts";
 import type { Turn } from "./session_queue.ts";
 import type { BegunRow, RowEvents, SessionRows } from "./session_rows.ts";
+
+/** Pushes that follow each other faster than this do not wait for what catches up between them, in ms. */
+const QUIET_MS = 1;
 
 /** A new row, the newest one over another bar, or another call of it. */
 export type PushKind = "push" | "revise" | "also";
@@ -171,12 +175,17 @@ export class PushRunner {
     return late;
   }
 
-  /** Runs what the row left out while no push waits. */
+  /** Runs what the row left out, once no push has come for a moment, while no other call of the engine runs anything. */
   #catchUp({ slot, run }: RanRow, turn: Turn): void {
     const { plan, runner } = this.#rows.current;
     const isLeftOut = run.account.nodesRun < plan.nodeCount;
     const { catchUp = CATCH_UP_DEFAULT } = this.#parts.options;
     if (catchUp !== "idle" || !isLeftOut || turn.hasLater()) return;
-    turn.hold(runner.catchUp(slot, turn.hasLater));
+    const { host } = this.#parts;
+    const catchUpQuietly = async () => {
+      if (await settlesWithin(turn.later(), QUIET_MS)) return;
+      await runner.catchUp(slot, () => !turn.hasLater() && host.pool.isIdle);
+    };
+    turn.hold(catchUpQuietly());
   }
 }

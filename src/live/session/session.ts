@@ -7,7 +7,7 @@ import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkedOptions } from "../../text/option_kinds.ts";
 import { checkpointOfOtherSession, notRevisable, pushAborted, sessionClosed } from "../errors.ts";
 import type { ShortOfHistory } from "../history.ts";
-import { areEqual, type BarInput, type InputRow, inputRows } from "../input/bars.ts";
+import { areEqual, type BarInput, copyOf, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
 import type { SessionMeter } from "../live_metrics.ts";
 import { knownTo } from "../live_params.ts";
@@ -77,7 +77,8 @@ export class LiveSession {
   }
 
   /**
-   * Runs the next bar, or several, through all operators. Arrays of the bar must not change before the push has ended.
+   * Runs the next bar, or several, through all operators. Arrays of a bar are copied in the call: they may change after it.
+   * Those of a panel must not change before the push has ended.
    *
    * @param bar one row or several in order, later than the last row
    * Pushes need not be awaited: up to three rows are under way at a time, and results come in order. A row that has begun
@@ -89,9 +90,9 @@ export class LiveSession {
    * @throws DataError E371 for a time that is not later than the last one, E372 for no time of the session, E373 for symbols, E383 for a missing column, for values of a wrong number or type; UsageError E506, E528,
    *   E555 for wrong params, E527, E528 for wrong options; ResourceError E412
    *   with a `cause` for a push that was aborted, or behind one whose row failed inside: the state is then made again from
-   *   the kept rows, and `shortOfHistory` says what they do not reach back for; E401 while the process takes more of the
-   *   memory limit than the share `MemoryThresholds.refuse`, if one is given; else as `evaluate`. The
-   *   session is then as before the bar; of several bars, those that have run stay.
+   *   the kept rows, and `shortOfHistory` says what they do not reach back for; else as `evaluate`. The
+   *   session is then as before the bar; of several bars, those that have run stay. Never E401: what pushes need was
+   *   reserved when the session was opened.
    * @example
    * const { table } = await session.push({ time: Date.now(), fields: { close: [101.5, 20.25] } });
    */
@@ -309,15 +310,15 @@ export class LiveSession {
         : checkedOptions(how, given, PUSH_OPTIONS);
     const { clock } = this.#parts;
     const calledAt = clock.now();
+    const input = bar === null ? null : copyOf(bar);
     const work = async (turn: Turn): Promise<LiveRow> => {
       this.#expectOpen();
       if (this.#rows.refusal !== null) throw this.#rows.refusal;
       turn.throwIfRefused();
-      this.#parts.host.budget.expectProcess();
       if (how === "revise" && this.#parts.options.revisable !== true) throw notRevisable();
       const startedAt = clock.now();
       const call = this.#current.params.of(options.params);
-      const rows = bar === null ? [this.#rows.newestFor(call)] : this.#rowsOf(bar);
+      const rows = input === null ? [this.#rows.newestFor(call)] : this.#rowsOf(input);
       checkBudget(options, rows.length);
       if (how === "revise") this.#rows.checkNewest(rows);
       if (how === "push") this.#rows.times.checkOrder(rows);

@@ -10,6 +10,8 @@ export interface Turn {
   hold(rest: Promise<unknown>): void;
   /** Whether there are later calls. */
   hasLater(): boolean;
+  /** Resolves when another call comes. */
+  later(): Promise<void>;
   /** Refuses the later calls so far that follow. */
   refuseLater(reason: Error): void;
   /** @throws the reason for which an earlier call has refused this one. */
@@ -29,6 +31,8 @@ export class SessionQueue {
   /** Resolve when all calls so far have passed their turn, and when all have ended. */
   #passed: Promise<unknown> = Promise.resolve();
   #ended: Promise<unknown> = Promise.resolve();
+  /** Resolves when the next call comes. */
+  #called = Promise.withResolvers<void>();
 
   /** Calls that wait for their turn. */
   get waitingCount(): number {
@@ -60,6 +64,8 @@ export class SessionQueue {
     const { promise: passing, resolve: pass } = Promise.withResolvers<unknown>();
     const { promise: ending, resolve: end } = Promise.withResolvers<unknown>();
     this.#pending.push(call);
+    this.#called.resolve();
+    this.#called = Promise.withResolvers();
     this.#passed = passed.then(() => passing);
     this.#ended = earlier.then(() => ending);
     let rest: Promise<unknown> | null = null;
@@ -71,6 +77,7 @@ export class SessionQueue {
         this.#passed = Promise.all([this.#passed, rest]);
       },
       hasLater: () => this.#behind(call).length > 0,
+      later: () => this.#called.promise,
       refuseLater: (reason) => {
         for (const later of this.#behind(call)) if (later.follows) later.refusal ??= reason;
       },

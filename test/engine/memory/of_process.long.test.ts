@@ -37,13 +37,6 @@ describe("a process stays within its memory limit and 300 MiB", () => {
     expect(outcome).toMatchObject({ refusal: null, steps });
     expect(outcome.peakBytes).toBeLessThanOrEqual(parseByteSize(limit) + OWN);
   });
-
-  test("a session whose caller keeps every table takes no row any more, where a share says so", async () => {
-    const outcome = await run("session", "1GiB", { FACTORLOOM_MEMORY_REFUSE: "0.95" });
-    expect(outcome.steps).toBeGreaterThan(100);
-    expect(outcome.refusal).toMatch(/^E401 the limit is 1.0 GiB and 300.0 MiB .*: no row is taken\n/);
-    expect(outcome.peakBytes).toBeLessThanOrEqual(2 ** 30 + OWN);
-  });
 });
 
 test.each([

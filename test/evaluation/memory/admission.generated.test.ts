@@ -154,7 +154,6 @@ describe("a process that takes too much", () => {
         if (fits) open.push({ mebibytes, release: budget.reserve(need(mebibytes, random.below(5) === 0)) });
         else expect(() => budget.reserve(need(mebibytes)), `seed ${random.seed}`).toThrow("the limit is");
         if (!fits) refused++;
-        budget.expectProcess();
         if (random.below(3) > 0) open.splice(random.below(open.length), 1)[0]?.release();
       }
       for (const { release } of open) release();
@@ -247,22 +246,6 @@ describe("a process that takes too much", () => {
     await vi.advanceTimersByTimeAsync(300);
     expect(call.error?.message).toContain("which takes 1.2 GiB");
     expect(vi.getTimerCount()).toBe(0);
-  });
-
-  test("takes no row of a session either", () => {
-    const budget = refusing();
-    budget.expectProcess();
-    processTakes(960);
-    vi.advanceTimersByTime(199);
-    budget.expectProcess();
-    vi.advanceTimersByTime(2);
-    expect(() => budget.expectProcess()).toThrow(
-      "which takes 1.2 GiB, 1.2 GiB of them unmanaged: no row is taken",
-    );
-    processTakes(940);
-    budget.expectProcess();
-    processTakes(2000);
-    budgetOf().expectProcess();
   });
 
   test("gives back closed plans above 70 %, and other garbage above 80 %", async () => {

@@ -1,12 +1,19 @@
-import { afterAll, beforeAll, describe, expect, test } from "vitest";
+import { afterAll, beforeAll, describe, expect, test, vi } from "vitest";
+import { ExecutorPool } from "../../../src/execution/executor_pool.ts";
 import { type CatchUpPolicy, compile, defineOperator, Engine } from "../../../src/index.ts";
+import type { LatencyModel } from "../../../src/live/latency.ts";
 import { LivePlan } from "../../../src/live/live_plan.ts";
+import { openSession } from "../../../src/live/session/open_session.ts";
 import { facts, x } from "../../engine/fixtures/operator_facts.ts";
+import { startHost } from "../../execution/real_formulas.ts";
+import { linesOf } from "../real_session.ts";
 
 /** What rows leave out that do not want a factor: windows, and recursions with all that they read. */
 
 const TEN = Array.from({ length: 10 }, (_, k) => k);
 const ROWS = 200;
+/** Rows between two pauses. */
+const PAUSE_ROWS = 8;
 
 let engine: Engine;
 beforeAll(async () => {
@@ -26,11 +33,14 @@ const time = { name: "minute", type: { kind: "integer", bits: 64 } } as const;
 /** The factor that a row wants: one for 70 rows, then each for two rows. */
 const wantedIn = (row: number) => (row < 100 ? 3 : Math.floor(row / 2) % TEN.length);
 
-/** For each row the nodes that its push left out, and the values of the factor that it wants. */
-async function run(formulaOf: (k: number) => string, catchUp: CatchUpPolicy) {
+const TEN_OF = (formulaOf: (k: number) => string) => {
   const factors = TEN.map((k) => `f${k} = ${formulaOf(k)} when p == ${k}`);
-  const program = compile(["param p = 0", ...factors].join("\n"), { fields: ["close"] });
-  await using session = await engine.openSession(program, { symbols, time, catchUp });
+  return compile(["param p = 0", ...factors].join("\n"), { fields: ["close"] });
+};
+
+/** For each row the nodes that its push left out, and the values of the factor that it wants. */
+async function run(formulaOf: (k: number) => string, catchUp: CatchUpPolicy, pause = async () => {}) {
+  await using session = await engine.openSession(TEN_OF(formulaOf), { symbols, time, catchUp });
   const pruned: number[] = [];
   const values: unknown[] = [];
   for (let row = 0; row < ROWS; row++) {
@@ -38,6 +48,7 @@ async function run(formulaOf: (k: number) => string, catchUp: CatchUpPolicy) {
     const { table, timing } = await session.push(barOf(row), { params: { p } });
     pruned.push(timing.nodesPruned);
     values.push(table.getChild(`f${p}`)!.toArray().slice());
+    if (row % PAUSE_ROWS === 0) await pause();
   }
   return { pruned, values };
 }
@@ -57,24 +68,22 @@ describe("of ten recursions one of which is wanted", () => {
     expect(pruned).toEqual(windows.pruned);
   });
 
-  test.each([
-    { catchUp: "idle", least: ROWS, most: TEN.length * ROWS },
-    { catchUp: "on_demand", least: 0, most: 0 },
-  ] as const)("$catchUp: windows catch up while no push waits, or in pushes", async ({
-    catchUp,
-    least,
-    most,
-  }) => {
-    const { run: runPlan } = LivePlan.prototype;
-    let rests = 0;
-    LivePlan.prototype.run = function (options) {
-      if (options.row === "rest") rests++;
-      return runPlan.call(this, options);
-    };
-    await run(mean, catchUp);
-    LivePlan.prototype.run = runPlan;
-    expect(rests).toBeGreaterThanOrEqual(least);
-    expect(rests).toBeLessThanOrEqual(most);
+  test("windows catch up once no push comes: all of them, and only those that have missed rows", async () => {
+    const rests = new Rests();
+    const { values } = await run(mean, "idle", () => rests.caughtUp());
+    rests.end();
+    expect(values).toEqual((await run(mean, "on_demand")).values);
+    // Rows leave out nine of ten factors, each a condition of its own.
+    expect(rests.pieces).toEqual(new Array((ROWS / PAUSE_ROWS) * (TEN.length - 1)).fill(1));
+  });
+
+  test("nothing catches up between pushes that follow each other at once", async () => {
+    for (const catchUp of ["idle", "on_demand"] as const) {
+      const rests = new Rests();
+      await run(mean, catchUp);
+      rests.end();
+      expect(rests.pieces).toEqual([]);
+    }
   });
 
   test("values are those of recursions that always run", async () => {
@@ -92,8 +101,94 @@ describe("of ten recursions one of which is wanted", () => {
     }
     for (const catchUp of ["idle", "on_demand"] as const)
       expect((await run(ema, catchUp)).values).toEqual(expected);
+    const rests = new Rests();
+    expect((await run(ema, "idle", () => rests.caughtUp())).values).toEqual(expected);
+    rests.end();
+  });
+
+  test("what one condition left out is caught up node by node where nodes take long", async () => {
+    const host = await startHost(2);
+    const latency: LatencyModel = {
+      predictMs: () => 0,
+      criticalPathMs: () => 0,
+      partMs: () => 1,
+      note: () => {},
+      ignore: () => {},
+    };
+    const text = "a = rank(ts_mean(rank(ts_mean(close, 3)), 4)) when p == 1";
+    const program = compile(`param p = 0\nb = close\n${text}`, { fields: ["close"] });
+    const rests = new Rests();
+    const session = await openSession(host, program, { symbols, time }, { latency });
+    for (let row = 0; row < 20; row++) {
+      const { timing } = await session.push(barOf(row));
+      rests.pieces.length = 0;
+      await rests.caughtUp();
+      expect(rests.pieces).toEqual(new Array(timing.nodesPruned).fill(1));
+      expect(timing.nodesPruned).toBeGreaterThan(2);
+    }
+    const { table } = await session.push(barOf(20), { params: { p: 1 } });
+    rests.end();
+    await session.close();
+    await using always = await engine.openSession(program, { symbols, time, params: { p: 1 } });
+    for (let row = 0; row < 20; row++) await always.push(barOf(row));
+    expect(linesOf(table)).toEqual(linesOf((await always.push(barOf(20))).table));
+    await host.pool.close();
+  });
+
+  test("nothing catches up while another call of the engine has work", async () => {
+    const host = await startHost(1);
+    const session = await openSession(host, TEN_OF(mean), { symbols, time });
+    const rests = new Rests();
+    const idle = vi.spyOn(ExecutorPool.prototype, "isIdle", "get").mockReturnValue(false);
+    for (let row = 0; row < 5; row++) {
+      await session.push(barOf(row));
+      await vi.waitUntil(() => idle.mock.calls.length > row);
+    }
+    expect(rests.pieces).toEqual([]);
+    idle.mockRestore();
+    await session.push(barOf(5));
+    await rests.caughtUp();
+    rests.end();
+    expect(rests.pieces.length).toBeGreaterThanOrEqual(TEN.length - 1);
+    await session.close();
+    await host.pool.close();
   });
 });
+
+/** Counts what catches up: for each piece the nodes that it ran. */
+class Rests {
+  readonly pieces: number[] = [];
+  readonly #run = LivePlan.prototype.run;
+  /** Conditions of which nothing is left. */
+  #ends = 0;
+  #ended = Promise.withResolvers<void>();
+
+  constructor() {
+    const { pieces } = this;
+    const run = this.#run;
+    const noteEnd = (gateCount: number) => {
+      this.#ends++;
+      if (this.#ends % gateCount === 0) this.#ended.resolve();
+    };
+    LivePlan.prototype.run = async function (options) {
+      const account = await run.call(this, options);
+      if (options.pieceMs !== undefined && account.nodesRun > 0) pieces.push(account.nodesRun);
+      if (options.pieceMs !== undefined && account.nodesRun === 0) noteEnd(this.gates.length);
+      return account;
+    };
+  }
+
+  /** Resolves once each condition has nothing left; call it right after a push, when nothing has caught up yet. */
+  async caughtUp(): Promise<void> {
+    this.#ends = 0;
+    this.#ended = Promise.withResolvers();
+    await this.#ended.promise;
+  }
+
+  end(): void {
+    LivePlan.prototype.run = this.#run;
+  }
+}
 
 const valueFacts = { ...facts, axis: "elementwise", parameters: [x], summary: "The value." } as const;
 
