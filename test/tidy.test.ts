@@ -39,6 +39,7 @@ const ROOMS = [
   "src/live",
   "src/cluster",
   "src/difference",
+  "src/metrics",
   "src/engine.ts",
   "src/jobs",
   "src/index.ts",
@@ -62,7 +63,7 @@ const OWNERS: Readonly<Record<string, string>> = {
   ora: "src/cli",
   croner: "src/jobs",
   pino: "src/jobs",
-  "prom-client": "src/jobs",
+  "prom-client": "src/metrics",
   yaml: "src/jobs",
   "@dagrejs/dagre": "src/pages",
 };

@@ -27,6 +27,7 @@ import type { GroupCodes } from "./input/group_codes.ts";
 import type { SeriesFields } from "./input/live_input.ts";
 import type { SymbolLanes } from "./input/symbol_lanes.ts";
 import type { LatencyModel } from "./latency.ts";
+import type { LiveMeter } from "./live_metrics.ts";
 import { type GivenParams, type LiveCall, LiveParams } from "./live_params.ts";
 import { LivePlan, type LivePlanSpec } from "./live_plan.ts";
 import { LiveTables } from "./live_tables.ts";
@@ -44,6 +45,7 @@ export interface SessionParts {
   readonly stretchOf: StretchOf | null;
   readonly options: OpenOptions;
   readonly clock: LiveClock;
+  readonly meter: LiveMeter;
   /** Replaces the measured model in tests. */
   readonly latency?: LatencyModel | undefined;
 }
