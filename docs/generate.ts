@@ -1,6 +1,7 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { dialectsPage } from "./dialects_page.ts";
 import { languagePage } from "./language_page.ts";
+import { metricsPage } from "./metrics_page.ts";
 import { nullCausesPage } from "./null_causes_page.ts";
 import { operatorsPage } from "./operators_page.ts";
 import { optionsPage } from "./options_page.ts";
@@ -12,6 +13,7 @@ export async function generatedPages(): Promise<Map<string, string>> {
     ["language.md", languagePage()],
     ["operators.md", operatorsPage()],
     ["null_causes.md", nullCausesPage()],
+    ["metrics.md", metricsPage()],
     ["options.md", optionsPage()],
     ["dialects.md", await dialectsPage()],
   ]);

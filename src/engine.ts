@@ -20,9 +20,11 @@ import type { EvaluateOptions } from "./evaluation/options.ts";
 import { defaultMemoryLimit, startHost } from "./evaluation/start_host.ts";
 import { type ChosenCosts, chooseCosts } from "./evaluation/stored_costs.ts";
 import { engineClosed } from "./execution/executor_pool.ts";
+import { LiveMeter } from "./live/live_metrics.ts";
 import type { OpenOptions } from "./live/options.ts";
 import { openSession } from "./live/session/open_session.ts";
 import type { LiveSession } from "./live/session/session.ts";
+import { type EngineMetrics, engineMetrics } from "./metrics/engine_metrics.ts";
 import type { Registry } from "./operator/registry.ts";
 import { ENGINE_OPTIONS, type EngineOptions } from "./options/engine_options.ts";
 import { checkedAt } from "./options/option_table.ts";
@@ -55,6 +57,7 @@ export class Engine {
   /** The costs in use, and why a stored calibration was left aside. */
   readonly costs: ChosenCosts;
   readonly #host: EngineHost;
+  readonly #meter = new LiveMeter();
 
   /**
    * Starts the threads.
@@ -307,12 +310,25 @@ export class Engine {
    * const { table } = await session.push({ time: 20_000n, fields: { close: closes } });
    */
   async openSession(program: Program, options: OpenOptions = {}): Promise<LiveSession> {
-    return await openSession(this.#host, program, options);
+    return await openSession(this.#host, program, options, { meter: this.#meter });
   }
 
   /** What the engine's memory holds now: what is managed, what is kept, and what was spilled to disk. */
   get memory(): EngineMemory {
     return this.#host.budget.memory;
+  }
+
+  /**
+   * What the engine does now and has done since it was started, for dashboards and alarms: executors, memory, and rows,
+   * budgets and late factors of its sessions. `metricsText` gives the same numbers in Prometheus' format.
+   *
+   * @returns a plain object of the moment.
+   * @example
+   * const { executors, memory, live, sessions } = engine.metrics();
+   * console.log(executors.busyShare, memory.managedBytes, live.missedBudgets, sessions[0]?.waitingCalls);
+   */
+  metrics(): EngineMetrics {
+    return engineMetrics(this.#host, this.#meter);
   }
 
   /** Ends all threads; calls under way are rejected. With a trace: its sink has then taken everything, or it throws. */

@@ -62,6 +62,7 @@ export type { EngineMemory } from "./evaluation/memory/engine_memory.ts";
 export type { MemoryThresholds } from "./evaluation/memory/thresholds.ts";
 export type { EvaluateOptions, KernelChoice, Restarts, Sessions } from "./evaluation/options.ts";
 export type { ChosenCosts, CostChoice } from "./evaluation/stored_costs.ts";
+export type { ExecutorMetrics } from "./execution/executor_metrics.ts";
 export type {
   OpenedEvent,
   PartEvent,
@@ -73,14 +74,16 @@ export type {
   TraceSink,
 } from "./execution/trace/trace_events.ts";
 export type { HangingPart, HangOptions } from "./execution/watch/hang_watch.ts";
-export type { ShortOfHistory } from "./live/history.ts";
 export type { Bar, BarInput, BarValues } from "./live/input/bars.ts";
 export type { LabelsBySymbol, StaticGroups } from "./live/input/group_codes.ts";
+export type { LiveCounts, SessionMetrics } from "./live/live_metrics.ts";
 export type { GivenParams } from "./live/live_params.ts";
 export type { AlsoOptions, CatchUpPolicy, LatePolicy, OpenOptions, PushOptions } from "./live/options.ts";
 export type { FactorTag, LateRow, LiveRow, RowTiming } from "./live/row.ts";
 export type { LiveSession } from "./live/session/session.ts";
 export type { UpdateOptions, UpdateReport } from "./live/session/update.ts";
+export type { EngineMetrics, HostMetrics } from "./metrics/engine_metrics.ts";
+export { metricsText } from "./metrics/metrics_text.ts";
 export {
   type CommonDefinition,
   type CrossSectionDefinition,
@@ -127,3 +130,4 @@ export type {
 export type { FactorNulls, NullReport, NullSource } from "./reasons/null_report.ts";
 export type { NullsOptions } from "./reasons/nulls.ts";
 export type { WhyFactorOptions, WhyOptions, WhyRowsOptions } from "./reasons/why.ts";
+export type { ShortOfHistory } from "./state/history.ts";

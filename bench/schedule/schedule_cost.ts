@@ -153,7 +153,6 @@ function dataOf(nodes: readonly PlanNode[]): PlanData {
     plan,
     arenas: [{ ...wholeShare(plan), kernels, memory }],
     operators: [],
-    codeDigest: "00".repeat(32),
     fields: new Map(),
     groups: new Map(),
     params: {},

@@ -70,7 +70,7 @@ export async function calibrate(options: CalibrateOptions = {}): Promise<Calibra
     .filter(({ lower }) => lower)
     .flatMap(probesOf);
   const panel = panelOf(lanes, WARM_UP_ROWS + BLOCKS * blockRows);
-  await using host = await openHost({ threads: 1, costs: DEFAULT_COSTS, engineDigest: "" });
+  await using host = await openHost({ threads: 1, costs: DEFAULT_COSTS });
   const best = new Map<string, Map<number, number>>();
   for (const [index, probe] of probes.entries()) {
     const nsPerCell = Math.max(NS_PER_CELL_MIN, await measure(host, panel, blockRows, probe));

@@ -13,14 +13,9 @@ export function checkpointDamaged(
   return new DataError("E351", `${where}the checkpoint is damaged: ${reason}`, AGAIN, options);
 }
 
-/** A valid checkpoint of another plan or session. */
-export function checkpointForeign(reason: string, owner: "plan" | "session" = "plan"): DataError {
-  return new DataError(
-    "E352",
-    `the checkpoint belongs to another ${owner}: ${reason}`,
-    "start again from history",
-  );
-}
+/** A valid checkpoint of another session. */
+export const checkpointForeign = (reason: string) =>
+  new DataError("E352", `the checkpoint belongs to another session: ${reason}`, "start again from history");
 
 /** A checkpoint in a format that is not read any more, or not yet. */
 export function checkpointOfOtherFormat(written: string, path: string | null): DataError {

@@ -2,8 +2,9 @@ import type { CallParams } from "../call_params.ts";
 import { HAS_ROW } from "../dag/row_members.ts";
 import { type PanelBlock, type PanelSource, panelOf } from "../data/panel/panel_source.ts";
 import type { Panel } from "../panel.ts";
+import type { ColumnRow, RetainedRow } from "../state/retained_rows.ts";
 import type { PlanBuffers } from "./evaluation.ts";
-import { fillHasRow } from "./has_row.ts";
+import { broughtFields, fillHasRow } from "./has_row.ts";
 import type { PreparedCall } from "./prepared_call.ts";
 import { sharedColumn } from "./shared_columns.ts";
 import type { ColumnsRead } from "./wanted_factors.ts";
@@ -49,6 +50,42 @@ export class PanelInput implements BlockInput {
   place({ rowCount, times, present }: PanelBlock, firstRow: number, outputRow: number): PlacedBlock {
     return { firstRow, rowCount, inputRow: firstRow, outputRow, times, present };
   }
+}
+
+/** A row of a block as it stands in the input columns: views of them. */
+export function rowOfBlock(
+  { fields, groups, params }: BlockInput["buffers"],
+  { inputRow, times, present }: PlacedBlock,
+  row: number,
+): RetainedRow<ColumnRow> {
+  const laneCount = present.length / times.length;
+  const first = (inputRow + row) * laneCount;
+  const ofRow = <T extends Float64Array | Int32Array>(column: T) =>
+    column.subarray(first, first + laneCount) as T;
+  const paramsByTime = Object.entries(params).filter(([, column]) => typeof column !== "number");
+  return {
+    row: {
+      time: times[row]!,
+      present: present.subarray(row * laneCount, (row + 1) * laneCount),
+      fields: new Map(broughtFields([...fields.keys()]).map((name) => [name, ofRow(fields.get(name)!)])),
+      groups: new Map([...groups].map(([name, { codes }]) => [name, ofRow(codes)])),
+    },
+    params: new Map(paramsByTime.map(([name, column]) => [name, (column as Float64Array)[inputRow + row]!])),
+  };
+}
+
+/** Whether kept rows have all columns of an open plan, which follow from the factors that any of its params want. */
+export function hasColumns(
+  rows: readonly RetainedRow<ColumnRow>[],
+  { fields, groups, params }: BlockInput["buffers"],
+): boolean {
+  const [newest] = rows.slice(-1);
+  if (newest === undefined) return true;
+  return (
+    broughtFields([...fields.keys()]).every((name) => newest.row.fields.has(name)) &&
+    [...groups.keys()].every((name) => newest.row.groups.has(name)) &&
+    Object.entries(params).every(([name, column]) => typeof column === "number" || newest.params.has(name))
+  );
 }
 
 /** The buffers of the caller that a panel in memory consists of; none for other sources. */

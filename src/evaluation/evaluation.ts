@@ -1,16 +1,21 @@
-import { hash } from "node:crypto";
 import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
+import type { Block } from "../kernel/memory/kernel_set.ts";
 import type { PlanArena } from "../kernel/memory/plan_arena.ts";
 import { type FinishedRow, finishedRow } from "../kernel/run/finished_rows.ts";
 import { initializeArena } from "../kernel/run/initialize_arena.ts";
-import type { RecurrentPlan } from "../kernel/run/recurrences.ts";
+import {
+  type RecurrenceValues,
+  type RecurrentPlan,
+  readRecurrences,
+  writeRecurrences,
+} from "../kernel/run/recurrences.ts";
 import { kernelOperators, type Operator } from "../operator/definition.ts";
-import { operatorDigest } from "../operator/operator_digest.ts";
 import type { Registry } from "../operator/registry.ts";
 import { packOperator } from "../operator/transfer.ts";
 import type { CostModel } from "../plan/cost_model.ts";
-import type { Plan } from "../plan/plan.ts";
+import { mayRest, type Plan } from "../plan/plan.ts";
 import type { PlanOrder } from "../schedule/call_order.ts";
+import type { Recurrences } from "../state/stream_history.ts";
 import { inSteps } from "../steps.ts";
 import { suppressUnhandled } from "./awaiting.ts";
 import { type FitSpec, type FittedPlan, fitPlan } from "./fit_plan.ts";
@@ -23,8 +28,6 @@ export interface EngineHost {
   readonly threads: number;
   /** Costs for splitting and weighing plans; they change no bit of the results. */
   readonly costs: CostModel;
-  /** Digest of the running code (`engineDigest`): state of other code is refused. */
-  readonly engineDigest: string;
 }
 
 /** What to evaluate, for panels of one width. */
@@ -63,13 +66,15 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   readonly buffers: Buffers;
   /** Wall time of compiling the kernels; the arenas are prepared meanwhile. */
   readonly kernelMs: number;
-  /** For what `run` does not offer: running the newest rows again, checkpoints. */
+  /** For what `run` does not offer: running the newest rows again. */
   readonly openPlan: OpenPlan;
   readonly #pool: ExecutorPool;
   readonly #budget: MemoryBudget;
   readonly #order: PlanOrder;
   /** Resolves when all blocks so far are submitted. */
   #submitted: Promise<void> = Promise.resolve();
+  /** The last block since the last restart. */
+  #last: Block | null = null;
   /** Rows that ran before the last restart. */
   #earlierRows = 0;
   readonly #releaseMemory: () => void;
@@ -86,8 +91,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
       const buffers = spec.allocate(plan.blockRows);
       const { fields, groups, params, results } = buffers;
       const operators = kernelOperators(spec.operators).map(packOperator);
-      const codeDigest = codeDigestOf(host, plan, spec.operators);
-      const data = { plan, arenas, operators, codeDigest, fields, groups, params, results };
+      const data = { plan, arenas, operators, fields, groups, params, results };
       const order = spec.order ?? host.pool.nextCall();
       return new Evaluation(host, order, fitted, buffers, await host.pool.open(data, order));
     } catch (error) {
@@ -154,6 +158,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
       const [inputRow, outputRow] = [block.inputRow + done, block.outputRow + done];
       const rows = { firstRow: row, rowCount, generation, inputRow, outputRow };
       running.push(suppressUnhandled(this.openPlan.run(rows, { signal, conditions })));
+      this.#last = rows;
       done += rowCount;
     }
     return running;
@@ -175,19 +180,51 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
 
   /** Goes back to the row before any history behind the blocks that are under way; blocks that are run later wait for it. */
   async restart(): Promise<void> {
+    await this.between(async () => {
+      this.#earlierRows += this.openPlan.next.row;
+      this.#last = null;
+      this.openPlan.restart();
+      for (const { plan, kernels, memory } of this.arenas)
+        await inSteps(initializeArena(plan, kernels, memory));
+    });
+  }
+
+  /** Acts once the blocks under way have ended; blocks that are run later wait for it. */
+  async between(act: () => Promise<void>): Promise<void> {
     const before = this.#submitted;
     const { promise, resolve } = Promise.withResolvers<void>();
     this.#submitted = promise;
     await before;
     try {
       await this.openPlan.idle();
-      this.#earlierRows += this.openPlan.next.row;
-      this.openPlan.restart();
-      for (const { plan, kernels, memory } of this.arenas)
-        await inSteps(initializeArena(plan, kernels, memory));
+      await act();
     } finally {
       resolve();
     }
+  }
+
+  /** The recurrences before the next row, with all rows that conditions left out. No run is under way. */
+  recurrences(registry: Registry): Recurrences {
+    const recurrent = this.recurrentPlan(registry);
+    const generationOf = (node: number) => this.openPlan.generationBefore(this.openPlan.next.row, node);
+    return {
+      read: async () => {
+        await this.#endRest();
+        return readRecurrences(recurrent, generationOf);
+      },
+      write: async (values: RecurrenceValues) => {
+        await this.#endRest();
+        writeRecurrences(recurrent, generationOf, values);
+      },
+    };
+  }
+
+  /** Runs recursions over the rows that they have missed: the last block again, for those that it left out. */
+  async #endRest(): Promise<void> {
+    if (this.#last === null || !this.plan.nodes.some(mayRest)) return;
+    const options = { addsRemainingNodes: true, endsRest: true };
+    const selection = this.openPlan.preview(this.#last.firstRow, options);
+    if (selection?.isRun.includes(1)) await this.openPlan.run(this.#last, options);
   }
 
   /** Bytes of all arenas, and those of operator state. */
@@ -219,11 +256,4 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
     await this.openPlan.close(reason);
     this.#releaseMemory();
   }
-}
-
-/** Digest of the engine and of the user's operators in the plan. */
-function codeDigestOf({ engineDigest }: EngineHost, { tasks }: Plan, operators: readonly Operator[]): string {
-  const applied = new Set(tasks.map(({ operator }) => operator));
-  const digests = operators.filter(({ name }) => applied.has(name)).map(operatorDigest);
-  return hash("sha256", [engineDigest, ...digests.sort()].join("\n"));
 }

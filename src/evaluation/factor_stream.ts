@@ -1,13 +1,15 @@
 import type { EvaluableProgram } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
-import { type PanelBlock, type PanelSource, panelOf, type RowRange } from "../data/panel/panel_source.ts";
+import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_source.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
+import type { ColumnRow, SavedRows } from "../state/retained_rows.ts";
+import { blocksOfRows, StreamHistory } from "../state/stream_history.ts";
 import { Pauses } from "../steps.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
-import { type BlockInput, PanelInput, type PlacedBlock } from "./block_input.ts";
+import { type BlockInput, hasColumns, type PlacedBlock, rowOfBlock } from "./block_input.ts";
 import { type EngineHost, Evaluation, type PlanBuffers } from "./evaluation.ts";
 import { BLOCK_ROWS_BEST } from "./fit_plan.ts";
 import { broughtFields } from "./has_row.ts";
@@ -16,12 +18,22 @@ import type { MemoryNeed } from "./memory/memory_need.ts";
 import type { EvaluateOptions } from "./options.ts";
 import { type ConditionalGraph, conditionalGraph, type PreparedCall, prepareCall } from "./prepared_call.ts";
 import { sharedColumns } from "./shared_columns.ts";
-import { StagedInput } from "./staged_input.ts";
+import { inputFor, StagedInput } from "./staged_input.ts";
 import type { WantedFactors } from "./wanted_factors.ts";
 
 export interface StreamOptions extends EvaluateOptions {
   /** What whoever reads the blocks needs beside the stream. */
   readonly reader?: (call: PreparedCall) => Partial<MemoryNeed>;
+  /** Keeps what `save` gives: the last rows of input, and points of recurrences. Default false. */
+  readonly keepsHistory?: boolean;
+}
+
+/** What a stream is continued from in another one. */
+export interface SavedStream {
+  /** Null for a stream that computes nothing. */
+  readonly kept: SavedRows<ColumnRow> | null;
+  /** The stretch between restarts of the last row (`RestartFinder.last`). */
+  readonly stretch: number | null;
 }
 
 /** A call that is ready to run. */
@@ -62,6 +74,7 @@ export class FactorStream {
   readonly #call: PreparedCall;
   readonly #graph: ConditionalGraph;
   readonly #input: BlockInput;
+  readonly #history: StreamHistory | null;
   /** Rows of the largest block, and blocks that input and results have space for. */
   readonly #blockRows: number;
   readonly #spaces: number;
@@ -95,27 +108,33 @@ export class FactorStream {
   ): Promise<FactorStream> {
     const graph = conditionalGraph(program, call);
     const evaluation = await openEvaluation(host, registry, program, source, call, graph.dag, options);
-    return new FactorStream(host.budget, evaluation, source, call, graph, options);
+    const history =
+      evaluation && options.keepsHistory
+        ? new StreamHistory(evaluation.recurrentPlan(registry), graph.dag, evaluation.recurrences(registry))
+        : null;
+    return new FactorStream(host.budget, evaluation, history, source, call, graph, options);
   }
 
   private constructor(
     budget: MemoryBudget,
     evaluation: Evaluation<StreamBuffers> | null,
+    history: StreamHistory | null,
     source: PanelSource,
     call: PreparedCall,
     graph: ConditionalGraph,
-    options: EvaluateOptions,
+    options: StreamOptions,
   ) {
     this.#budget = budget;
     this.#graph = graph;
     this.evaluation = evaluation;
+    this.#history = history;
     this.wanted = call.wanted;
     this.#source = source;
     this.#options = options;
     this.#call = call;
     this.#blockRows = evaluation?.plan.blockRows ?? BLOCK_ROWS_BEST;
     this.#spaces = spacesFor(call, this.#blockRows);
-    this.#input = evaluation?.buffers.input ?? inputFor(source, call, this.#blockRows);
+    this.#input = evaluation?.buffers.input ?? inputOf(source, call, this.#blockRows, options).open();
   }
 
   /** The panel rows that the call's options name. */
@@ -159,12 +178,28 @@ export class FactorStream {
     const { onProgress } = this.#options;
     const blockRows = this.#blockRows;
     const rows = isWhole ? undefined : { first: start ?? first, end };
-    const read = this.#source.blocks({ fields, groups, blockRows, rows, signal })[Symbol.asyncIterator]();
-    const readNext = () => suppressUnhandled(this.#budget.whileBusy(() => read.next()));
-    const underWay: { readonly block: PlacedBlock; readonly running: Promise<void> }[] = [];
+    const source = this.#source.blocks({ fields, groups, blockRows, rows, signal });
     // A caller that aborts may never request another block.
     const close = () => void this.evaluation?.close(signal?.reason);
     if (isWhole) signal?.addEventListener("abort", close);
+    try {
+      yield* this.#resultsOf(source, { start, first, end }, signal, onProgress);
+    } finally {
+      signal?.removeEventListener("abort", close);
+      if (closes) await this.close();
+    }
+  }
+
+  /** Runs the blocks of a source; each is in a space of its own until its results have been read. */
+  async *#resultsOf(
+    source: AsyncIterable<PanelBlock>,
+    { start, first, end }: RowsWithHistory,
+    signal: AbortSignal | undefined,
+    onProgress?: StreamOptions["onProgress"],
+  ): AsyncGenerator<FactorBlock, void, void> {
+    const read = source[Symbol.asyncIterator]();
+    const readNext = () => suppressUnhandled(this.#budget.whileBusy(() => read.next()));
+    const underWay: { readonly block: PlacedBlock; readonly running: Promise<void> }[] = [];
     try {
       let reading: Promise<IteratorResult<PanelBlock>> | null = readNext();
       await this.#startAt(start, first);
@@ -187,8 +222,6 @@ export class FactorStream {
         } else return;
       }
     } finally {
-      signal?.removeEventListener("abort", close);
-      if (closes) await this.close();
       await read.return?.();
     }
   }
@@ -201,24 +234,30 @@ export class FactorStream {
     if (start !== null) this.#call.restarts?.beginAt(start);
   }
 
-  /** What `restoreState` needs to go on after the rows that were read to their end: views of memory that later rows change. */
-  saveState(): Uint8Array[] {
-    const stretch = new Float64Array([this.#call.restarts?.last ?? Number.NaN]);
-    return [new Uint8Array(stretch.buffer), ...(this.evaluation?.openPlan.checkpointPieces() ?? [])];
+  /**
+   * What `restore` needs to go on after the rows that were read to their end; for a stream with `keepsHistory`. Views of
+   * memory that later rows change.
+   */
+  async save(): Promise<SavedStream> {
+    return { kept: (await this.#history?.save()) ?? null, stretch: this.#call.restarts?.last ?? null };
   }
 
   /**
-   * Goes on where another stream of the same program, options and symbols was when it saved its state: with `rows` that
-   * start nowhere.
+   * Goes on where another stream of the same symbols was when it saved its state: runs the kept rows again. Then come
+   * `rows` that start nowhere.
    *
-   * @throws DataError E351 for damaged bytes, E352 for those of another program; nothing has changed then.
+   * @returns false, and nothing has changed, if a factor needs more rows or columns than are kept
    */
-  restoreState(state: Uint8Array): void {
-    const header = Float64Array.BYTES_PER_ELEMENT;
-    this.evaluation?.openPlan.restore(state.subarray(header));
-    const [stretch = Number.NaN] = new Float64Array(state.slice(0, header).buffer);
-    if (this.#call.restarts) this.#call.restarts.last = Number.isNaN(stretch) ? null : stretch;
-    this.#hasBegun = true;
+  async restore({ kept, stretch }: SavedStream, signal = this.#options.signal): Promise<boolean> {
+    if (!this.#history) return true;
+    if (kept === null || !hasColumns(kept.rows, this.#input.buffers) || !this.#history.restore(kept))
+      return false;
+    await this.#history.handOver()?.();
+    if (this.#call.restarts) this.#call.restarts.last = stretch;
+    const again = blocksOfRows(kept.rows, this.#blockRows, this.#source.laneCount);
+    const all = { start: null, first: 0, end: Number.POSITIVE_INFINITY };
+    for await (const _ of this.#resultsOf(again, all, signal)) signal?.throwIfAborted();
+    return true;
   }
 
   /** Releases the memory; for a stream whose blocks were not all read. May be called twice. */
@@ -236,23 +275,37 @@ export class FactorStream {
     return this.#input.place(block, firstRow, space * this.#blockRows);
   }
 
-  /** Runs the rows of a block, those from a restart on as if none came before. */
-  async #run(
-    { inputRow, outputRow, rowCount, times }: PlacedBlock,
-    signal: AbortSignal | undefined,
-  ): Promise<void> {
+  /** Runs the rows of a block, those from a restart on as if none came before, and keeps them where history is kept. */
+  async #run(block: PlacedBlock, signal: AbortSignal | undefined): Promise<void> {
     signal?.throwIfAborted();
-    if (!this.evaluation) return;
+    const { evaluation } = this;
+    if (!evaluation) return;
+    const { inputRow, outputRow, rowCount, times } = block;
     const starts = this.#call.restarts?.starts(times) ?? [];
     const running: Promise<void>[] = [];
-    for (let row = 0; row < rowCount; ) {
-      if (starts.includes(row)) running.push(this.evaluation.restart());
-      const end = starts.find((start) => start > row) ?? rowCount;
-      const rows = { rowCount: end - row, inputRow: inputRow + row, outputRow: outputRow + row };
-      const conditions = this.#graph.conditionsIn(times.subarray(row, end));
-      running.push(this.evaluation.run(rows, signal, conditions));
-      row = end;
+    let first = 0;
+    const runTo = (end: number) => {
+      if (first === end) return;
+      const rows = { rowCount: end - first, inputRow: inputRow + first, outputRow: outputRow + first };
+      const conditions = this.#graph.conditionsIn(times.subarray(first, end));
+      running.push(evaluation.run(rows, signal, conditions));
+      first = end;
+    };
+    for (let row = 0; row < rowCount; row++) {
+      if (starts.includes(row)) {
+        runTo(row);
+        running.push(evaluation.restart());
+        this.#history?.restart();
+      }
+      if (!this.#history) continue;
+      this.#history.append(rowOfBlock(this.#input.buffers, block, row));
+      const handOver = this.#history.handOver();
+      if (!handOver) continue;
+      // With this block: it may run the last rows again, whose results are not read before.
+      runTo(row + 1);
+      running.push(evaluation.between(handOver));
     }
+    runTo(rowCount);
     await Promise.all(running);
   }
 
@@ -288,17 +341,9 @@ function spacesFor({ range }: PreparedCall, blockRows: number): number {
   return Math.min(OVERLAPPING_BLOCKS_MAX, Math.max(1, Math.ceil(range.end / blockRows)));
 }
 
-/** A panel's own columns, or some for the blocks of a source. */
-function inputFor(source: PanelSource, call: PreparedCall, blockRows: number): BlockInput {
-  const panel = panelOf(source);
-  if (panel) return new PanelInput(panel, call);
-  return new StagedInput(call, spacesFor(call, blockRows) * blockRows, source.laneCount);
-}
-
-function inputBytes(source: PanelSource, call: PreparedCall, blockRows: number): number {
-  const panel = panelOf(source);
-  if (panel) return PanelInput.bytesOf(panel, call);
-  return StagedInput.bytesOf(call.read, spacesFor(call, blockRows) * blockRows, source.laneCount);
+function inputOf(source: PanelSource, call: PreparedCall, blockRows: number, options: StreamOptions) {
+  const rowCount = spacesFor(call, blockRows) * blockRows;
+  return inputFor(source, call, rowCount, options.keepsHistory === true);
 }
 
 async function openEvaluation(
@@ -308,11 +353,15 @@ async function openEvaluation(
   source: PanelSource,
   call: OrderedCall,
   dag: Dag,
-  { blockRows, kernel, signal, reader }: StreamOptions,
+  options: StreamOptions,
 ): Promise<Evaluation<StreamBuffers> | null> {
   const { laneCount } = source;
+  const { blockRows, kernel, signal, reader, keepsHistory } = options;
   if (dag.outputs.length === 0 || call.range.end === 0 || laneCount === 0) return null;
   const { bytes: readerBytes, held = [], remedy = REMEDY } = reader?.(call) ?? {};
+  const keptBytes = keepsHistory
+    ? StreamHistory.bytesOf(dag, StagedInput.bytesOf(call.read, 1, laneCount))
+    : 0;
   const resultCells = (rows: number) => spacesFor(call, rows) * rows * laneCount;
   return await Evaluation.open<StreamBuffers>(host, {
     dag,
@@ -328,7 +377,8 @@ async function openEvaluation(
     signal,
     memoryNeed: (rows) => ({
       bytes: {
-        input: inputBytes(source, call, rows),
+        input: inputOf(source, call, rows, options).bytes,
+        ...(keepsHistory && { "kept rows": keptBytes }),
         results: resultCells(rows) * Float64Array.BYTES_PER_ELEMENT * dag.outputs.length,
         ...readerBytes,
       },
@@ -336,7 +386,7 @@ async function openEvaluation(
       remedy,
     }),
     allocate: (rows) => {
-      const input = inputFor(source, call, rows);
+      const input = inputOf(source, call, rows, options).open();
       const results = sharedColumns(dag.outputs.length, resultCells(rows));
       return { ...input.buffers, input, results };
     },

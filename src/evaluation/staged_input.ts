@@ -1,7 +1,7 @@
 import { HAS_ROW } from "../dag/row_members.ts";
-import type { PanelBlock } from "../data/panel/panel_source.ts";
+import { type PanelBlock, type PanelSource, panelOf } from "../data/panel/panel_source.ts";
 import type { GroupColumn } from "../panel.ts";
-import { type BlockInput, fillParams, type PlacedBlock, paramColumns } from "./block_input.ts";
+import { type BlockInput, fillParams, PanelInput, type PlacedBlock, paramColumns } from "./block_input.ts";
 import type { PlanBuffers } from "./evaluation.ts";
 import { fillHasRow } from "./has_row.ts";
 import type { PreparedCall } from "./prepared_call.ts";
@@ -53,10 +53,36 @@ export class StagedInput implements BlockInput {
     const times = this.#times.subarray(row, row + rowCount);
     times.set(block.times.subarray(0, rowCount));
     fillParams(this.#params, this.#call.params, times, row);
+    for (const [name, column] of Object.entries(this.#params)) {
+      const values = block.params?.get(name);
+      if (values && typeof column !== "number") column.set(values.subarray(0, rowCount), row);
+    }
     const present = this.#present.subarray(cell, cell + cellCount);
     present.set(block.present.subarray(0, cellCount));
     return { firstRow, rowCount, inputRow: row, outputRow: row, times, present };
   }
+}
+
+/** The input of a call with space for some blocks, and the bytes that it allocates. */
+interface InputShare {
+  readonly bytes: number;
+  readonly open: () => BlockInput;
+}
+
+/** A panel's own columns, or staged ones: for the blocks of a source, and for rows that are run again. */
+export function inputFor(
+  source: PanelSource,
+  call: PreparedCall,
+  rowCount: number,
+  keepsHistory: boolean,
+): InputShare {
+  const panel = keepsHistory ? null : panelOf(source);
+  if (panel) return { bytes: PanelInput.bytesOf(panel, call), open: () => new PanelInput(panel, call) };
+  const { laneCount } = source;
+  return {
+    bytes: StagedInput.bytesOf(call.read, rowCount, laneCount),
+    open: () => new StagedInput(call, rowCount, laneCount),
+  };
 }
 
 /** Operators distinguish groups by their codes: the labels stay with the source. */

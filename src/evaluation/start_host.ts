@@ -1,6 +1,5 @@
 import { ExecutorPool, type PoolOptions } from "../execution/executor_pool.ts";
 import { machineMemoryBytes } from "../limits.ts";
-import { engineDigest as digestOfEngine } from "../operator/operator_digest.ts";
 import type { CostModel } from "../plan/cost_model.ts";
 import type { EngineHost } from "./evaluation.ts";
 import { MemoryBudget } from "./memory/memory_budget.ts";
@@ -27,8 +26,6 @@ export interface HostOptions extends Omit<PoolOptions, "threads"> {
   readonly memoryThresholds?: MemoryThresholds | undefined;
   /** Default: the calibration stored for this machine, else the built-in costs. */
   readonly costs?: CostModel | undefined;
-  /** Default: the digest of this process's files. */
-  readonly engineDigest?: string | undefined;
 }
 
 /**
@@ -42,7 +39,6 @@ export async function startHost(options: HostOptions = {}): Promise<EngineHost> 
     memoryThresholds: thresholds,
     arenaBytesMax,
     costs,
-    engineDigest,
     ...rest
   } = options;
   const { threads: asked = threadsOfMachine() } = rest;
@@ -50,10 +46,8 @@ export async function startHost(options: HostOptions = {}): Promise<EngineHost> 
   const budget = new MemoryBudget(memoryLimitBytes, { thresholds, threads, arenaBytesMax });
   const model = costs ?? (await chooseCosts()).model;
   const heapMebibytesMax = rest.heapMebibytesMax ?? heapMebibytes(memoryLimitBytes, threads);
-  const starting = ExecutorPool.start({ ...rest, threads, heapMebibytesMax });
-  // Computed while threads start, before an update can replace the files of the process.
-  const digest = engineDigest ?? digestOfEngine();
-  return { pool: await starting, budget, threads, costs: model, engineDigest: digest };
+  const pool = await ExecutorPool.start({ ...rest, threads, heapMebibytesMax });
+  return { pool, budget, threads, costs: model };
 }
 
 /** Share of the memory limit for the JavaScript heaps of all threads; columns and state are not in them. */

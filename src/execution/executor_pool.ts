@@ -3,6 +3,7 @@ import { MessageChannel, type MessagePort, receiveMessageOnPort } from "node:wor
 import { ResourceError } from "../errors.ts";
 import { CallNumbers, type CallOrder, type PlanOrder } from "../schedule/call_order.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
+import { ExecutorMeter, type ExecutorMetrics } from "./executor_metrics.ts";
 import { ExecutorSeat, type SeatListener } from "./executor_seat.ts";
 import type { OpenPlan } from "./open_plan.ts";
 import { type PlanHost, PlanRecord } from "./plan_record.ts";
@@ -113,6 +114,7 @@ export class ExecutorPool {
   readonly #firstNumber: number;
   readonly #callNumbers: CallNumbers;
   #barrenLosses = 0;
+  readonly #meter = new ExecutorMeter();
   /** Number of pending operations: the start, and runs under way. */
   #waitCount = 0;
   /** Why nothing can run any more. */
@@ -206,6 +208,13 @@ export class ExecutorPool {
   /** True if its threads are lost or ended: nothing can run any more. */
   get isLost(): boolean {
     return this.#failure !== null;
+  }
+
+  /** What its executors do, and have done so far. */
+  get metrics(): ExecutorMetrics {
+    const count = this.#failure ? 0 : this.#ready.size;
+    const hangs = this.#hangWatch?.hangCount ?? null;
+    return this.#meter.metrics(count, this.#seats.length, this.#plans.values(), hangs);
   }
 
   /** What the time of its threads went to so far; null unless `notesTimes`. */
@@ -306,6 +315,7 @@ export class ExecutorPool {
 
   #replace(seat: ExecutorSeat, error: Error): void {
     this.#ready.delete(seat);
+    this.#meter.noteLost();
     const { lostPlan } = seat;
     // If a plan ended the thread, it hands out no part to the new executor.
     if (lostPlan !== null) this.#plans.get(lostPlan)?.noteLostLoad();
@@ -351,6 +361,7 @@ export class ExecutorPool {
 
   #release(plan: PlanRecord): void {
     if (!this.#plans.delete(plan.id)) return;
+    this.#meter.noteClosed(plan);
     for (const seat of this.#ready) seat.post({ kind: "release", id: plan.id });
     this.#scheduler.post({ kind: "closed", plan: plan.id });
   }
@@ -366,7 +377,10 @@ export class ExecutorPool {
     if (this.#failure) return;
     this.#failure = reason;
     this.#started.reject(reason);
-    for (const plan of this.#plans.values()) plan.abandon(reason);
+    for (const plan of this.#plans.values()) {
+      plan.abandon(reason);
+      this.#meter.noteClosed(plan);
+    }
     this.#plans.clear();
   }
 }

@@ -1,6 +1,15 @@
 import type { Block } from "../kernel/memory/kernel_set.ts";
 import type { NodeSelection, SelectionOptions } from "../plan/catch_up.ts";
-import type { Position } from "./checkpoint.ts";
+
+/** How far an open plan has run. */
+export interface Position {
+  /** First row of the next block. */
+  readonly row: number;
+  /** The generation of operator state that the next block reads. */
+  readonly generation: number;
+}
+
+export const START: Position = { row: 0, generation: 0 };
 
 export interface BlockRunOptions extends SelectionOptions {
   /** Ends the run when aborted: it rejects at once with the signal's reason. */
@@ -60,22 +69,6 @@ export interface OpenPlan {
    * for seconds, its thread is ended.
    */
   idle(): Promise<void>;
-
-  /**
-   * The state that `restore` needs to continue after the last successful block, in this process or another; no run may
-   * be under way. An interrupted block counts as not run.
-   */
-  checkpoint(): Uint8Array<ArrayBuffer>;
-
-  /** The same in pieces that follow each other, as views of memory that the next run changes. */
-  checkpointPieces(): Uint8Array[];
-
-  /**
-   * Continues from a checkpoint of the same program, number of lanes and block size.
-   *
-   * @throws DataError E351 if the checkpoint is damaged, E352 if it belongs to another plan; nothing has changed then.
-   */
-  restore(checkpoint: Uint8Array): void;
 
   /** Continues at row 0, as if nothing had run; no run may be under way. The caller prepares the arenas (`initializeArena`). */
   restart(): void;

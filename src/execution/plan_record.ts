@@ -1,12 +1,10 @@
 import { InternalError } from "../errors.ts";
-import { joinPieces } from "../files/large_bytes.ts";
 import type { Block } from "../kernel/memory/kernel_set.ts";
 import { CatchUp, type NodeSelection, runsWhole } from "../plan/catch_up.ts";
 import { generationsOf } from "../plan/plan.ts";
 import type { CallOrder, PlanOrder } from "../schedule/call_order.ts";
 import type { RunEnd } from "../schedule/events.ts";
-import { type Position, packCheckpoint, rewind, START, unpackCheckpoint } from "./checkpoint.ts";
-import type { BlockRunOptions, OpenPlan } from "./open_plan.ts";
+import { type BlockRunOptions, type OpenPlan, type Position, START } from "./open_plan.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
 import {
   loadLoss,
@@ -81,10 +79,6 @@ export class PlanRecord implements OpenPlan {
   #lastTurn: Promise<void> = Promise.resolve();
   /** The position after the last successful block. */
   #settled = START;
-  /** The largest first row of a block that was begun, successful or not: nodes may have advanced up to it. */
-  #begunRow: number | null = null;
-  /** True once a run did not finish: nodes may have stopped between rows, until they are needed again. */
-  #wasInterrupted = false;
   readonly #underWay: RunUnderWay[] = [];
   refusal: Error | null = null;
   /** Threads that were lost while they loaded the plan. */
@@ -180,22 +174,11 @@ export class PlanRecord implements OpenPlan {
     while (!(await settlesWithin(ended, PART_GRACE_MS))) this.#host.endParts(this, isUnneeded);
   }
 
-  checkpoint(): Uint8Array<ArrayBuffer> {
-    return joinPieces(this.checkpointPieces());
-  }
-
-  checkpointPieces(): Uint8Array[] {
-    this.#expectIdle();
-    const next = { ...this.#settled, lastBlockRow: this.#begunRow };
-    return packCheckpoint(this.#data, next, this.#catchUp?.positions(this.#wasInterrupted));
-  }
-
-  restore(checkpoint: Uint8Array): void {
-    this.#continueFrom((data) => unpackCheckpoint(checkpoint, data));
-  }
-
   restart(): void {
-    this.#continueFrom(rewind);
+    if (this.#underWay.length > 0) throw new InternalError("a run of the plan is under way");
+    if (this.refusal) throw this.refusal;
+    this.#catchUp?.restart();
+    this.#settled = START;
   }
 
   close(reason?: Error): Promise<void> {
@@ -223,9 +206,8 @@ export class PlanRecord implements OpenPlan {
     const run = this.#underWay.find(({ number }) => number === end.block);
     if (!run) return;
     this.#underWay.splice(this.#underWay.indexOf(run), 1);
-    // The end of an aborted run may have been on its way: its block does not count, since its caller runs it again.
-    if (end.kind !== "finished" || run.isTakenBack) this.#wasInterrupted = true;
     if (end.kind !== "finished") this.#failRun(run, end);
+    // The end of an aborted run may have been on its way: its block does not count, since its caller runs it again.
     else if (!run.isTakenBack) {
       this.#settled = this.#positionAfter(run.block);
       this.#endedCount++;
@@ -288,7 +270,6 @@ export class PlanRecord implements OpenPlan {
     const positions = this.#catchUp?.positions() ?? null;
     const endRow = block.firstRow + block.rowCount;
     if (selection) this.#catchUp!.commit(selection, block.firstRow, endRow, options.addsRemainingNodes);
-    this.#begunRow = Math.max(this.#begunRow ?? 0, block.firstRow);
     const number = this.#nextNumber;
     this.#nextNumber = (number + 1) | 0;
     const isPartial = selection !== null && !runsWhole(selection, block.firstRow);
@@ -357,15 +338,6 @@ export class PlanRecord implements OpenPlan {
     if (first) this.#takeBack(first, this.refusal);
   }
 
-  #continueFrom(place: typeof rewind): void {
-    this.#expectIdle();
-    const { next, positions } = place(this.#data);
-    this.#catchUp?.restore(positions);
-    this.#settled = next;
-    this.#begunRow = next.lastBlockRow;
-    this.#wasInterrupted = false;
-  }
-
   async #close(reason = planClosed() as Error): Promise<void> {
     this.refusal ??= reason;
     this.#cancelAll();
@@ -375,16 +347,11 @@ export class PlanRecord implements OpenPlan {
 
   #positionAfter({ firstRow, rowCount, generation }: Block): Position {
     const next = (generation + 1) % generationsOf(this.#data.plan);
-    return { row: firstRow + rowCount, generation: next, lastBlockRow: firstRow };
+    return { row: firstRow + rowCount, generation: next };
   }
 
   async #allEnded(): Promise<void> {
     while (this.#underWay.length > 0) await this.#underWay[0]!.ended.promise;
-  }
-
-  #expectIdle(): void {
-    if (this.#underWay.length > 0) throw new InternalError("a run of the plan is under way");
-    if (this.refusal) throw this.refusal;
   }
 }
 

@@ -110,8 +110,6 @@ export interface PlanData {
   readonly arenas: readonly PlanArena[];
   /** Operators of the plan beyond the built-in ones. */
   readonly operators: readonly PackedOperator[];
-  /** SHA-256 of the code that makes the state, in hexadecimal digits: a checkpoint is valid for the same code only. */
-  readonly codeDigest: string;
   /** Numeric input columns `[inputRows x lanes]`. */
   readonly fields: ReadonlyMap<string, Float64Array<SharedArrayBuffer>>;
   readonly groups: ReadonlyMap<string, GroupColumn>;

@@ -9,8 +9,6 @@ const IMPORTED = /\b(?:from|import|require|runLoop|siblingModule)\s*\(?\s*["'`](
 const TYPE_IMPORTED =
   /^(?:import|export)\s+type\s+(?:\{[^}]*\}|\w+|\*(?:\s+as\s+\w+)?)\s+from\s*["'][^"'\n]+["']/gm;
 
-export type ReadFile = (path: string) => Buffer;
-
 export interface Reached {
   /** The modules by path with their bytes, in the order in which imports are found. */
   readonly modules: ReadonlyMap<string, Buffer>;
@@ -23,13 +21,13 @@ export interface Reached {
  *
  * @throws Error of the file system if one of the entries cannot be read.
  */
-export function reachedFrom(entries: Iterable<string>, read: ReadFile = readFileSync): Reached {
+export function reachedFrom(entries: Iterable<string>): Reached {
   const files = new Set(entries);
   const modules = new Map<string, Buffer>();
   const packages = new Map<string, string>();
   // Iterating over a set includes what is added meanwhile.
   for (const file of files) {
-    const bytes = read(file);
+    const bytes = readFileSync(file);
     modules.set(file, bytes);
     for (const [, target] of bytes.toString().replace(TYPE_IMPORTED, "").matchAll(IMPORTED)) {
       if (isBuiltin(target!)) continue;

@@ -169,7 +169,7 @@ export const noSpareLane = (wanted: number, free: number) =>
 export const optionInvalid = (name: string, value: unknown, wanted: string) =>
   new UsageError("E528", `${name} is ${shownValue(value)}`, `give ${wanted}`);
 
-export const checkpointOfOtherSession = (reason: string) => checkpointForeign(reason, "session");
+export const checkpointOfOtherSession = (reason: string) => checkpointForeign(reason);
 
 export const sessionClosed = () =>
   new ResourceError("E404", "the session was closed", "await what is under way before closing it");

@@ -12,24 +12,27 @@ import {
 } from "../kernel/run/recurrences.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
-import type { LiveClock } from "./deadline.ts";
 import {
   type ExactPoint,
+  exactBefore,
   exactRowOfOutput,
   exactRows,
   historyNeedOf,
+  type RowRetention,
+  retentionFor,
   type ShortOfHistory,
-} from "./history.ts";
+} from "../state/history.ts";
+import type { LiveClock } from "./deadline.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { GroupCodes } from "./input/group_codes.ts";
 import type { SeriesFields } from "./input/live_input.ts";
-import type { RowRetention } from "./input/retained_rows.ts";
 import type { SymbolLanes } from "./input/symbol_lanes.ts";
 import type { LatencyModel } from "./latency.ts";
+import type { LiveMeter } from "./live_metrics.ts";
 import { type GivenParams, type LiveCall, LiveParams } from "./live_params.ts";
 import { LivePlan, type LivePlanSpec } from "./live_plan.ts";
 import { LiveTables } from "./live_tables.ts";
-import { type OpenOptions, PRIORITY_DEFAULT, retentionFor } from "./options.ts";
+import { type OpenOptions, PRIORITY_DEFAULT } from "./options.ts";
 import { type RowRun, RowRunner, type RunRowOptions } from "./row_runner.ts";
 
 /** What a session shares with each of its programs. */
@@ -43,6 +46,7 @@ export interface SessionParts {
   readonly stretchOf: StretchOf | null;
   readonly options: OpenOptions;
   readonly clock: LiveClock;
+  readonly meter: LiveMeter;
   /** Replaces the measured model in tests. */
   readonly latency?: LatencyModel | undefined;
 }
@@ -143,7 +147,7 @@ export class LiveProgram {
 
   /** How many rows of input are kept for it. @param wanted the option `retainRows` */
   retention(wanted: number | undefined): RowRetention {
-    return retentionFor(historyNeedOf(this.#recurrent), this.plan.read.fields.length, wanted);
+    return retentionFor(historyNeedOf(this.plan.graph.dag), wanted);
   }
 
   /** Carried values before a row of the session: its next one, or the one `rowsBack` before it. */
@@ -153,9 +157,7 @@ export class LiveProgram {
 
   /** The same for values that were read before. */
   pointOf(row: number, values: RecurrenceValues): RecurrencePoint {
-    const { tasks } = this.plan.evaluation.plan;
-    const known = tasks.filter((_, task) => this.#exactRows[task]! <= row);
-    const exact = new Set(known.flatMap(({ fingerprints }) => fingerprints));
+    const exact = exactBefore(this.plan.evaluation.plan, this.#exactRows, row);
     return { row, values, exact: exact.intersection(new Set(values.keys())) };
   }
 

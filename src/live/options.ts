@@ -16,9 +16,7 @@ import {
 } from "../text/argument_kinds.ts";
 import type { OptionKinds } from "../text/option_kinds.ts";
 import { optionInvalid } from "./errors.ts";
-import type { HistoryNeed } from "./history.ts";
 import { GROUPS, type StaticGroups } from "./input/group_codes.ts";
-import type { RowRetention } from "./input/retained_rows.ts";
 import { checkTimeOption } from "./input/time_values.ts";
 import type { GivenParams } from "./live_params.ts";
 
@@ -162,40 +160,10 @@ export const SPARE_SYMBOLS_DEFAULT = 64;
 export const CATCH_UP_DEFAULT: CatchUpPolicy = "idle";
 /** Above that of other calls. */
 export const PRIORITY_DEFAULT = 1;
-/** Minimum of the default of `retainRows`. */
-const RETAINED_ROWS_MIN = 256;
-/** Carried values are read on the main thread, between two rows that do not overlap then. */
-const POINT_ROWS_MIN = 64;
-/** Of rows whose number is given, at least so many parts begin with a point: a program to come may look back further. */
-const PARTS_MIN = 3;
 export const TIME_DEFAULT = {
   name: "time",
   type: { kind: "timestamp", unit: "ms", timezone: "UTC" },
 } as const;
-
-/**
- * Rows of input that are kept for a program: what windows look back, and for each recursive operator on a path the rows
- * until the next point, from which it goes on. Points are so far apart that rows and points together are smallest.
- *
- * @param fieldCount values of a row for each lane
- * @param wanted the option `retainRows`
- */
-export function retentionFor(
-  { lookbackRows, recursions, vectors }: HistoryNeed,
-  fieldCount: number,
-  wanted: number | undefined,
-): RowRetention {
-  if (recursions === 0) {
-    const rows = wanted ?? Math.max(RETAINED_ROWS_MIN, lookbackRows + 1);
-    return { rows, pointRows: Number.POSITIVE_INFINITY };
-  }
-  // Of (L + depth s) rows and (L / s + depth) points.
-  const best = Math.ceil(Math.sqrt((lookbackRows * vectors) / (recursions * Math.max(1, fieldCount))));
-  const pointRows = Math.max(POINT_ROWS_MIN, best);
-  const rows = wanted ?? Math.max(RETAINED_ROWS_MIN, lookbackRows + recursions * pointRows + 1);
-  const parts = Math.max(PARTS_MIN, recursions + 1);
-  return { rows, pointRows: Math.max(1, Math.min(pointRows, Math.floor(rows / parts))) };
-}
 
 /** The options, if they make sense. @throws UsageError E506, E522, E527, E528. */
 export function checkedOpenOptions(given: OpenOptions): OpenOptions {

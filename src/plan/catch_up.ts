@@ -32,7 +32,7 @@ const ALWAYS = -1;
 const NO_ROW = -1;
 
 /** Numbers that are kept of each node. */
-export const POSITIONS = 3;
+const POSITIONS = 3;
 
 /** How the nodes of a run are selected, beside conditions. */
 export interface SelectionOptions {
@@ -179,14 +179,14 @@ export class CatchUp {
     return this.#generations[node]! - rowsSince;
   }
 
-  /**
-   * The state that `restore` needs, for a checkpoint.
-   *
-   * @param wasInterrupted an interrupted run may have begun rows: `restore` must rebuild the state of all nodes
-   */
-  positions(wasInterrupted = false): Float64Array {
-    const positions = this.#positions.slice();
-    return wasInterrupted ? positions.fill(NO_ROW, 2 * this.#nodes.length) : positions;
+  /** The state that `restore` needs. */
+  positions(): Float64Array {
+    return this.#positions.slice();
+  }
+
+  /** Goes back to row 0. */
+  restart(): void {
+    this.#positions.fill(0);
   }
 
   /** @throws InternalError if the positions belong to another plan. */

@@ -12,7 +12,7 @@ export interface Variation {
   readonly disabledPasses?: readonly string[];
   /** First row of history; values that depend on earlier rows are not compared. */
   readonly startRow?: number;
-  /** Row before which the plan is closed; a new plan continues from its checkpoint. */
+  /** Row before which the stream is closed; another one goes on from what it kept. */
   readonly restartRow?: number;
 }
 

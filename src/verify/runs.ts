@@ -1,17 +1,17 @@
 import { isDeepStrictEqual } from "node:util";
+import { deserialize, serialize } from "node:v8";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import type { PanelSource } from "../data/panel/panel_source.ts";
 import { partOfSource } from "../data/panel/part_of_source.ts";
+import { InternalError } from "../errors.ts";
 import type { EngineHost } from "../evaluation/evaluation.ts";
-import { FactorStream } from "../evaluation/factor_stream.ts";
+import { FactorStream, type SavedStream } from "../evaluation/factor_stream.ts";
 import type { MemoryBudget } from "../evaluation/memory/memory_budget.ts";
 import { isMemoryShort } from "../evaluation/memory/memory_need.ts";
 import type { EvaluateOptions, KernelChoice } from "../evaluation/options.ts";
 import { ExecutorPool } from "../execution/executor_pool.ts";
-import { joinPieces } from "../files/large_bytes.ts";
-import { engineDigest } from "../operator/operator_digest.ts";
 import type { Registry } from "../operator/registry.ts";
 import { DEFAULT_COSTS } from "../plan/cost_model.ts";
 import type { Plan } from "../plan/plan.ts";
@@ -26,6 +26,9 @@ export interface RunsSetup {
   readonly threads: number;
   readonly budget: MemoryBudget;
 }
+
+/** Rows of a block after a restart: a prime. */
+const RESTARTED_BLOCK_ROWS = 7;
 
 /** Receives a block and its first row in the panel. */
 export type OnBlock = (block: FactorBlock, firstRow: number) => void;
@@ -53,23 +56,18 @@ export class Runs {
     onBlock: OnBlock,
     onProgress: (rowsDone: number, rowCount: number) => void,
   ): Promise<VariationRun> {
-    const { budget, options, programWithout } = this.#setup;
+    const { options, programWithout } = this.#setup;
     const { threads = this.#setup.threads, disabledPasses = [], startRow = 0, ...choices } = variation;
     const program = programWithout(disabledPasses);
     const registry = builtInRegistry.with(program.operators);
-    const host = {
-      pool: await this.#pool(threads),
-      budget,
-      threads,
-      costs: DEFAULT_COSTS,
-      engineDigest: engineDigest(),
-    };
+    const host = await this.#host(threads);
     const rows = { first: startRow, end: this.#setup.source.rowCount };
     const source = partOfSource(this.#setup.source, { rows, lane: null });
     const { restartRow, ...how } = choices;
     const call = { ...options, ...how, onProgress };
     if (restartRow !== undefined) {
-      const blocks = restartedBlocks(host, registry, program, source, { ...call, restartRow });
+      const hosts = [host, await this.#host(threads === 1 ? 2 : 1)] as const;
+      const blocks = restartedBlocks(hosts, registry, program, source, { ...call, restartRow });
       await forEachBlock(blocks, source, startRow, onBlock);
       return { blockRows: undefined, isAsUsual: false };
     }
@@ -94,6 +92,12 @@ export class Runs {
     const isCodeUsual =
       kernel !== "reference" || !plan.tasks.some(({ operator }) => "lower" in registry.kernel(operator));
     return isCodeUsual && threads === this.#setup.threads && isDeepStrictEqual(plan, this.#usualPlan);
+  }
+
+  async #host(threads: number): Promise<EngineHost> {
+    const { budget } = this.#setup;
+    const pool = await this.#pool(threads);
+    return { pool, budget, threads, costs: DEFAULT_COSTS };
   }
 
   async #pool(threads: number): Promise<ExecutorPool> {
@@ -134,26 +138,29 @@ async function openFitting(
 }
 
 /**
- * Evaluates as if the process had restarted: before the restart row the stream is closed, and another one goes on from its
- * state. Blocks are views of buffers that the next block overwrites.
+ * Evaluates as if the process had restarted on another machine: before the restart row the stream is closed, and one of
+ * other threads and blocks goes on from its state. Blocks are views of buffers that the next block overwrites.
  */
 export async function* restartedBlocks(
-  host: EngineHost,
+  hosts: readonly [before: EngineHost, after: EngineHost],
   registry: Registry,
   program: Program,
   source: PanelSource,
   options: EvaluateOptions & { readonly restartRow: number },
 ): AsyncGenerator<FactorBlock, void, void> {
   const { restartRow, ...call } = options;
-  let stream = await FactorStream.open(host, registry, program, source, call);
+  const open = async (host: EngineHost, others: EvaluateOptions) =>
+    await FactorStream.open(host, registry, program, source, { ...call, ...others, keepsHistory: true });
+  let stream = await open(hosts[0], {});
   try {
     const { end } = stream.range;
     yield* stream.rows({ start: 0, first: 0, end: Math.min(restartRow, end) });
     if (restartRow >= end) return;
-    const state = joinPieces(stream.saveState());
+    const state = serialize(await stream.save());
     await stream.close();
-    stream = await FactorStream.open(host, registry, program, source, call);
-    stream.restoreState(state);
+    stream = await open(hosts[1], { blockRows: RESTARTED_BLOCK_ROWS });
+    if (!(await stream.restore(deserialize(state) as SavedStream)))
+      throw new InternalError("the kept rows do not suffice");
     yield* stream.rows({ start: null, first: restartRow, end });
   } finally {
     await stream.close();

@@ -20,7 +20,6 @@ async function withThreads<T>(threads: number, work: (host: EngineHost) => Promi
       budget: new MemoryBudget(2 ** 40),
       threads,
       costs: DEFAULT_COSTS,
-      engineDigest: "",
     });
   } finally {
     await pool.close();

@@ -117,7 +117,6 @@ describe("the order of calls", () => {
         budget: new MemoryBudget(2 ** 30),
         threads: 2,
         costs: DEFAULT_COSTS,
-        engineDigest: "",
       });
     } finally {
       await pool.close();

@@ -9,8 +9,7 @@ import { DEFAULT_COSTS } from "../../src/plan/cost_model.ts";
 import { MANAGED_ONLY } from "../support/managed_only.ts";
 
 /**
- * What a live session does: rows come one by one, the newest may be corrected, a new process continues from a
- * checkpoint.
+ * What a live session does: rows come one by one, the newest may be corrected.
  */
 
 const LANES = 3;
@@ -38,7 +37,6 @@ beforeAll(async () => {
     budget: new MemoryBudget(2 ** 30, { thresholds: MANAGED_ONLY }),
     threads,
     costs: DEFAULT_COSTS,
-    engineDigest: "",
   };
 });
 afterAll(() => host.pool.close());
@@ -130,34 +128,5 @@ describe("row by row", () => {
     await row.openPlan.run({ firstRow: 29, rowCount: 1, generation: before, inputRow: 0, outputRow: 0 });
     const [mean] = outputsOf(row).split("; ");
     expect(mean === seen[29]!.split("; ")[0]).toBe(snapshots);
-  });
-
-  test.each([0, 1, 20, 21])("goes on from a checkpoint after %i rows", async (count) => {
-    const row = await openRow();
-    const seen = await pushAll(row, 0, count);
-    const later = await openRow();
-    later.openPlan.restore(row.openPlan.checkpoint());
-    seen.push(...(await pushAll(later, count, ROWS)));
-    expect(seen).toEqual(await pushAll(await openRow(), 0, ROWS));
-  });
-
-  test("the newest row of a checkpoint may still be corrected", async () => {
-    const row = await openRow();
-    const seen = await pushAll(row, 0, 24);
-    await push(row, Float64Array.of(5, 6, -7));
-    const later = await openRow();
-    later.openPlan.restore(row.openPlan.checkpoint());
-    later.buffers.fields.get("close")?.set(rowOf(24));
-    const generation = later.openPlan.next.generation === 0 ? 1 : 0;
-    await later.openPlan.run({ firstRow: 24, rowCount: 1, generation, inputRow: 0, outputRow: 0 });
-    seen.push(outputsOf(later), ...(await pushAll(later, 25, ROWS)));
-    expect(seen).toEqual(await pushAll(await openRow(), 0, ROWS));
-  });
-
-  test("a checkpoint of other kernels is refused where their state lies elsewhere", async () => {
-    const row = await openRow("reference");
-    const other = await openRow();
-    if (row.stateBytes === other.stateBytes) return;
-    expect(() => other.openPlan.restore(row.openPlan.checkpoint())).toThrow("E352");
   });
 });

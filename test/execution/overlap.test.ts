@@ -116,7 +116,7 @@ describe("blocks that overlap", () => {
       const ended: number[] = [];
       await Promise.all(allBlocks.map((block, index) => open.run(block).then(() => void ended.push(index))));
       expect(ended).toEqual(allBlocks.map((_, index) => index));
-      expect(open.next).toEqual({ row: 24, generation: 0, lastBlockRow: 22 });
+      expect(open.next).toEqual({ row: 24, generation: 0 });
     });
   });
 });
@@ -155,7 +155,7 @@ describe.each([1, 3])("a failing part on %i executors", (threads) => {
         "E412 an earlier block of the plan failed or was aborted",
       );
       await open.close();
-      expect(() => open.checkpoint()).toThrow("E412");
+      expect(() => open.restart()).toThrow("E412");
       await expectUsable(pool);
     });
   });
@@ -296,18 +296,17 @@ describe("aborting", () => {
   });
 });
 
-test("a checkpoint is refused while blocks are under way", async () => {
+test("a restart is refused while blocks are under way", async () => {
   await withPool({ threads: 1 }, async ({ pool }) => {
     const { data } = diarised(smallPlan(nodes(1), BLOCK_ROWS, LANES), ROWS);
     const open = await pool.open(data);
-    const checkpoint = open.checkpoint();
     const running = [0, 1].map((index) => open.run(blockOf(index)));
-    expect(() => open.checkpoint()).toThrow("a run of the plan is under way");
-    expect(() => open.restore(checkpoint)).toThrow("a run of the plan is under way");
+    expect(() => open.restart()).toThrow("a run of the plan is under way");
     await running[0];
-    expect(() => open.checkpoint()).toThrow("a run of the plan is under way");
+    expect(() => open.restart()).toThrow("a run of the plan is under way");
     await running[1];
-    expect(open.checkpoint().length).toBe(checkpoint.length);
+    open.restart();
+    expect(open.next).toEqual({ row: 0, generation: 0 });
   });
 });
 

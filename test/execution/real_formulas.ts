@@ -49,7 +49,7 @@ function oneFormulaPerOperator(): string {
 export async function startHost(threads: number): Promise<EngineHost> {
   const cores = threads % 2 === 1 ? threads + 1 : threads;
   const pool = await ExecutorPool.start({ threads, cores });
-  return { pool, budget: new MemoryBudget(totalmem() / 4), threads, costs: DEFAULT_COSTS, engineDigest: "" };
+  return { pool, budget: new MemoryBudget(totalmem() / 4), threads, costs: DEFAULT_COSTS };
 }
 
 interface Columns {

@@ -33,12 +33,12 @@ describe("an open plan", () => {
     await withPool({ threads: 2 }, async ({ pool }) => {
       const data = ones(10);
       const open = await pool.open(data);
-      expect(open.next).toEqual({ row: 0, generation: 0, lastBlockRow: null });
+      expect(open.next).toEqual({ row: 0, generation: 0 });
       for (const rowCount of [4, 1, 3, 2]) {
         const { row, generation } = open.next;
         await open.run({ ...blockAt(row, rowCount), generation });
       }
-      expect(open.next).toEqual({ row: 10, generation: 0, lastBlockRow: 8 });
+      expect(open.next).toEqual({ row: 10, generation: 0 });
       expect([...data.results[0]!]).toEqual(
         Array.from({ length: 30 }, (_, cell) => 1 + Math.floor(cell / 3)),
       );

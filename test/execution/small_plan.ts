@@ -116,7 +116,6 @@ export function dataOf(plan: Plan, rowCount = plan.blockRows, rest: Partial<Plan
     plan,
     arenas: [{ ...wholeShare(plan), kernels, memory }],
     operators: [],
-    codeDigest: "00".repeat(32),
     fields: new Map(names.map((name, index) => [name, waves(cellCount, index + 1)])),
     groups: new Map(),
     params: {},

@@ -2,9 +2,8 @@ import { mkdir, mkdtemp, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import { describe, expect, test } from "vitest";
-import { startHost } from "../../src/evaluation/start_host.ts";
 import type { Operator } from "../../src/operator/definition.ts";
-import { engineDigest, operatorDigest } from "../../src/operator/operator_digest.ts";
+import { operatorDigest } from "../../src/operator/operator_digest.ts";
 import { fileFolder } from "../support/file_folder.ts";
 
 const folder = fileFolder();
@@ -60,12 +59,4 @@ describe("the digest of an operator", () => {
       else expect(changed, name).not.toBe(same);
     }
   });
-});
-
-test("the digest of the engine is the same each time, and every engine has it", async () => {
-  expect(engineDigest()).toMatch(/^[0-9a-f]{64}$/);
-  expect(engineDigest()).toBe(engineDigest());
-  const host = await startHost({ threads: 1 });
-  await host.pool.close();
-  expect(host.engineDigest).toBe(engineDigest());
 });

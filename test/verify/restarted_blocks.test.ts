@@ -30,11 +30,17 @@ async function run(restartRow: number) {
     nextCall: () => pool.nextCall(),
     hasMoreUrgent: () => false,
   } as Partial<ExecutorPool>;
-  const host = { pool: counted as ExecutorPool, budget, threads: 1, costs: DEFAULT_COSTS, engineDigest: "" };
+  const host = { pool: counted as ExecutorPool, budget, threads: 1, costs: DEFAULT_COSTS };
   const values: Record<string, number[]> = { total: [], ago: [] };
-  for await (const { columns } of restartedBlocks(host, builtInRegistry, program, panelSource(panel), {
-    restartRow,
-  }))
+  for await (const { columns } of restartedBlocks(
+    [host, host],
+    builtInRegistry,
+    program,
+    panelSource(panel),
+    {
+      restartRow,
+    },
+  ))
     for (const [name, column] of columns) values[name]?.push(...(column ?? []));
   return { ...values, openCount, usedBytes: budget.usedBytes };
 }

@@ -64,7 +64,6 @@ async function openHost({ costs, hang }: ClusterJob): Promise<EngineHost> {
     memoryLimitBytes: memory.engineBytes,
     costs,
     // Of checkpoints, which executors do not take.
-    engineDigest: "",
     hang: hang === null ? false : { ...hang, onHang },
   });
 }

@@ -71,6 +71,8 @@ export interface PanelBlock {
   readonly groups: ReadonlyMap<string, GroupColumn>;
   /** `[rows x lanes]`, 1 where the input has a row. */
   readonly present: Uint8Array;
+  /** Of rows that are run again: by name the numeric params that they were run with. Default: those of the call. */
+  readonly params?: ReadonlyMap<string, Float64Array> | undefined;
 }
 
 /** A panel, for `checkArgument`. */

@@ -75,6 +75,7 @@ export class HangWatch {
   /** The turn of each busy thread when it was first seen, and when; reported ones are in the future. */
   readonly #seen = new Map<StampedThread, { readonly turn: number; since: number }>();
   #reasons = 0;
+  #hangCount = 0;
   #timer: NodeJS.Timeout | null = null;
 
   /** @param describe what a thread runs; null if that is not known any more */
@@ -87,6 +88,11 @@ export class HangWatch {
     this.#limitMs = options.limitMs ?? LIMIT_MS_DEFAULT;
     this.#threads = threads;
     this.#describe = describe;
+  }
+
+  /** Parts reported so far. */
+  get hangCount(): number {
+    return this.#hangCount;
   }
 
   /** Starts watching, until `end` has been called as often. */
@@ -125,6 +131,7 @@ export class HangWatch {
     const ms = now - seen.since;
     if (described === null || ms <= TIMES_ESTIMATE * described.estimatedMs) return;
     seen.since = Number.POSITIVE_INFINITY;
+    this.#hangCount++;
     const { node, part } = thread.running;
     const { replaces = false, onHang = warn } = this.#options;
     onHang({ executor: thread.id, node, part, ms, ...described });

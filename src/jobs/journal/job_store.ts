@@ -104,10 +104,10 @@ export class JobStore {
     await writeDurably(join(this.#folder, IDLE_RUNS), [Buffer.from(JSON.stringify(this.#idle))]);
   }
 
-  async writeCheckpoint(sequence: number, parts: readonly Uint8Array[]): Promise<Checkpoint> {
+  async writeCheckpoint(sequence: number, bytes: Uint8Array): Promise<Checkpoint> {
     const file = `checkpoint-${String(sequence).padStart(8, "0")}.bin`;
-    const sha256 = digestOf(...parts).toString("hex");
-    await storing(this.#folder, () => writeDurably(join(this.#folder, file), parts));
+    const sha256 = digestOf(bytes).toString("hex");
+    await storing(this.#folder, () => writeDurably(join(this.#folder, file), [bytes]));
     return { file, sha256 };
   }
 

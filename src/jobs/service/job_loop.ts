@@ -30,6 +30,8 @@ export interface JobLoopOptions {
 export type LoopEvent =
   | { readonly kind: "missed"; readonly count: number; readonly run: number }
   | { readonly kind: "overlap"; readonly policy: OverlapPolicy; readonly dueMs: number }
+  /** So many due times wait for the current run. */
+  | { readonly kind: "waiting"; readonly count: number }
   /** The current run goes on although the policy is `cancel`. */
   | { readonly kind: "let_finish"; readonly cancelledRuns: number; readonly dueMs: number }
   | { readonly kind: "clock_set_back"; readonly nowMs: number }
@@ -118,9 +120,12 @@ class RunQueue {
   }
 
   #begin(): void {
-    if (this.#current !== null || this.#stop.aborted) return;
-    const dueMs = this.#waiting.shift();
-    if (dueMs === undefined) return;
+    if (this.#current === null && !this.#stop.aborted && this.#waiting.length > 0)
+      this.#run(this.#waiting.shift()!);
+    this.#options.onEvent({ kind: "waiting", count: this.#waiting.length });
+  }
+
+  #run(dueMs: number): void {
     const controller = new AbortController();
     const done = this.#options.run(dueMs, controller.signal).then((committed) => {
       this.#fruitlessRuns = controller.signal.aborted && committed === 0 ? this.#fruitlessRuns + 1 : 0;

@@ -363,7 +363,7 @@ export class JobRunner {
     open: OpenState,
     staged: StagedResults,
     evaluated: readonly EvaluatedInput[],
-    saved: readonly Uint8Array[],
+    saved: Uint8Array,
     signal: AbortSignal,
   ): Promise<void> {
     const sequence = this.#history.sequence + 1;

@@ -1,47 +1,42 @@
-/** The one place that knows the library for metrics. */
+/** Metrics of a process that runs jobs, and their server. */
 import { once } from "node:events";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { Counter, Gauge, Histogram, Registry } from "prom-client";
+import { JOB_METRICS } from "../../metrics/definitions.ts";
+import type { HostMetrics } from "../../metrics/engine_metrics.ts";
+import { CONTENT_TYPE, PrometheusMetrics } from "../../metrics/prometheus.ts";
 import { portTaken } from "../errors.ts";
 import type { RunOutcome } from "../journal/records.ts";
 import type { RunEvent } from "./run_events.ts";
 
 const LOOPBACK = "127.0.0.1";
-const RUN_SECONDS = [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3_600];
 
-/** Metrics of a process that runs jobs, by job. */
+/** Metrics of a process that runs jobs: by job, and of the engine that they share. */
 export class JobMetrics {
-  readonly #registry = new Registry();
-  readonly #runs = this.#counter("factorloom_runs_total", "Runs that came to an end", "outcome");
-  readonly #rows = this.#counter("factorloom_rows_total", "Rows of results committed");
-  readonly #files = this.#counter("factorloom_files_total", "Input files committed");
-  readonly #skipped = this.#counter("factorloom_skipped_files_total", "Input files skipped", "code");
-  /** Rows of a query. */
+  readonly #jobs = new PrometheusMetrics();
+  readonly #engine: () => HostMetrics | null;
+  readonly #runs = this.#jobs.add(JOB_METRICS.runs);
+  readonly #rows = this.#jobs.add(JOB_METRICS.rows);
+  readonly #files = this.#jobs.add(JOB_METRICS.files);
+  readonly #skipped = this.#jobs.add(JOB_METRICS.skipped);
   readonly #misplaced = {
-    vanished_rows: this.#counter("factorloom_vanished_rows_total", "Rows that vanished from a query"),
-    changed_rows: this.#counter(
-      "factorloom_changed_rows_total",
-      "Rows of a query that have other values now",
-    ),
-    late_rows: this.#counter("factorloom_late_rows_total", "Rows of a query that came too late"),
+    vanished_rows: this.#jobs.add(JOB_METRICS.vanished_rows),
+    changed_rows: this.#jobs.add(JOB_METRICS.changed_rows),
+    late_rows: this.#jobs.add(JOB_METRICS.late_rows),
   };
-  readonly retries = this.#counter("factorloom_retries_total", "Runs tried again");
-  readonly #rebuilds = this.#counter("factorloom_rebuilds_total", "States computed again from input");
-  readonly overlaps = this.#counter("factorloom_overlaps_total", "Due times during a run");
-  readonly missed = this.#counter("factorloom_missed_total", "Due times that passed without a run");
-  readonly #success = this.#gauge(
-    "factorloom_last_success_seconds",
-    "When the last good run ended, since 1970",
-  );
-  readonly #next = this.#gauge("factorloom_next_run_seconds", "When the next run is due, since 1970");
-  readonly #seconds = new Histogram({
-    name: "factorloom_run_seconds",
-    help: "Length of runs",
-    labelNames: ["job"] as const,
-    buckets: RUN_SECONDS,
-    registers: [this.#registry],
-  });
+  readonly retries = this.#jobs.add(JOB_METRICS.retries);
+  readonly #rebuilds = this.#jobs.add(JOB_METRICS.rebuilds);
+  readonly overlaps = this.#jobs.add(JOB_METRICS.overlaps);
+  readonly missed = this.#jobs.add(JOB_METRICS.missed);
+  readonly waiting = this.#jobs.add(JOB_METRICS.waiting);
+  readonly #success = this.#jobs.add(JOB_METRICS.success);
+  readonly #next = this.#jobs.add(JOB_METRICS.next);
+  readonly #seconds = this.#jobs.add(JOB_METRICS.seconds);
+
+  /** @param engine null while there is none */
+  constructor(engine: () => HostMetrics | null) {
+    this.#engine = engine;
+  }
 
   ran(job: string, outcome: RunOutcome, seconds: number, endedMs: number): void {
     this.#runs.inc({ job, outcome });
@@ -74,20 +69,11 @@ export class JobMetrics {
     this.#next.set({ job }, dueMs === null ? Number.NaN : dueMs / 1_000);
   }
 
-  text(): Promise<string> {
-    return this.#registry.metrics();
-  }
-
-  get contentType(): string {
-    return this.#registry.contentType;
-  }
-
-  #counter<L extends string = never>(name: string, help: string, ...labels: L[]): Counter<"job" | L> {
-    return new Counter({ name, help, labelNames: ["job", ...labels], registers: [this.#registry] });
-  }
-
-  #gauge(name: string, help: string): Gauge<"job"> {
-    return new Gauge({ name, help, labelNames: ["job"], registers: [this.#registry] });
+  async text(): Promise<string> {
+    const engine = new PrometheusMetrics();
+    const measured = this.#engine();
+    if (measured) engine.addEngine(measured);
+    return (await this.#jobs.text()) + (await engine.text());
   }
 }
 
@@ -108,7 +94,7 @@ export async function serveMetrics(metrics: JobMetrics, port: number): Promise<M
       response.writeHead(200, { "content-type": "text/plain" }).end("ok\n");
     } else if (request.url === "/metrics") {
       void metrics.text().then((text) => {
-        response.writeHead(200, { "content-type": metrics.contentType }).end(text);
+        response.writeHead(200, { "content-type": CONTENT_TYPE }).end(text);
       });
     } else response.writeHead(404, { "content-type": "text/plain" }).end("/metrics or /healthz\n");
   });

@@ -54,13 +54,13 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
   const logStop = () => log.info({}, "stopping");
   stop.addEventListener("abort", logStop, { once: true });
   opened.defer(() => stop.removeEventListener("abort", logStop));
-  const metrics = new JobMetrics();
+  const host = new SharedHost(config.engine);
+  const metrics = new JobMetrics(() => host.metrics);
   if (config.metricsPort !== null) {
     const { port, close } = await serveMetrics(metrics, config.metricsPort);
     opened.defer(close);
     log.info({ port }, "metrics");
   }
-  const host = new SharedHost(config.engine);
   opened.defer(() => host.close());
   await host.current();
   const jobs: ScheduledJob[] = [];
@@ -222,6 +222,9 @@ function reportLoop(job: string, event: LoopEvent, { log, metrics }: JobServices
     case "next":
       metrics.nextRun(job, event.dueMs);
       log.debug({ job, due: timeText(event.dueMs) }, "next");
+      return;
+    case "waiting":
+      metrics.waiting.set({ job }, event.count);
       return;
     case "missed":
       metrics.missed.inc({ job }, event.count);

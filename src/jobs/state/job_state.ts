@@ -1,8 +1,6 @@
 /** The open evaluation of a job over all its symbols; state carries over from row to row. */
-import { checkpointDamaged } from "../../checkpoint/errors.ts";
 import { withOperators } from "../../compile.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
-import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { FactorStream } from "../../evaluation/factor_stream.ts";
 import { inputGone } from "../errors.ts";
@@ -13,6 +11,7 @@ import type { ConsumedInput, PreparedRecord } from "../journal/records.ts";
 import { groupsOf } from "./job_groups.ts";
 import type { JobProgram } from "./job_program.ts";
 import { type LaneFile, LaneSource, type LaneSourceSpec } from "./lane_source.ts";
+import { inLanes, packState, unpackState } from "./saved_state.ts";
 
 export interface CurrentStateSpec {
   readonly host: EngineHost;
@@ -23,15 +22,14 @@ export interface CurrentStateSpec {
 }
 
 const REMEDY = "raise engine.memoryLimit, or give the job fewer symbols or factors";
-const LINE_END = 10;
 
 export class JobState {
   readonly #source: LaneSource;
   readonly #stream: FactorStream;
 
   /**
-   * The state after the last batch, for all known symbols. With new symbols, or without a valid checkpoint, it is recomputed
-   * from as many rows as the formulas look back.
+   * The state after the last batch, for all known symbols. Without a valid checkpoint it is recomputed from the files of as
+   * many rows as the formulas look back.
    *
    * @throws DataError E361 if needed input is missing or has changed; as `open`.
    */
@@ -58,7 +56,7 @@ export class JobState {
     const source = new LaneSource(lanes);
     const registry = withOperators(program.program.operators);
     const reader = () => ({ remedy: REMEDY });
-    const options = { ...program.options, reader };
+    const options = { ...program.options, reader, keepsHistory: true };
     const stream = await FactorStream.open(host, registry, program.program, source, options);
     return new JobState(source, stream);
   }
@@ -73,15 +71,17 @@ export class JobState {
    *
    * @throws as `FactorStream.rows` and `LaneSource.blocks`; the state is then invalid.
    */
-  rows(files: Iterable<LaneFile>, signal: AbortSignal): AsyncGenerator<FactorBlock, void, void> {
+  async *rows(files: Iterable<LaneFile>, signal: AbortSignal): AsyncGenerator<FactorBlock, void, void> {
     this.#source.files = files;
-    return this.#stream.rows({ start: null, first: 0, end: Number.POSITIVE_INFINITY }, signal);
+    const all = { start: null, first: 0, end: Number.POSITIVE_INFINITY };
+    for await (const block of this.#stream.rows(all, signal))
+      yield withoutAbsentLane(block, this.#source.laneCount);
   }
 
-  /** The state for a checkpoint, in pieces: a line of JSON, then the state of the stream. */
-  save(): Uint8Array[] {
-    const labels = JSON.stringify(this.#source.labels);
-    return [Buffer.from(`${labels}\n`), ...this.#stream.saveState()];
+  /** The state for a checkpoint. */
+  async save(): Promise<Uint8Array> {
+    const { symbols, labels } = this.#source;
+    return packState({ symbols, labels, ...(await this.#stream.save()) });
   }
 
   async close(): Promise<void> {
@@ -91,9 +91,9 @@ export class JobState {
   /** Restores the checkpoint, or evaluates the inputs that the state depends on and drops the results. */
   async #resume(spec: CurrentStateSpec, { checkpoint }: PreparedRecord): Promise<void> {
     const { program, store, reading, onRebuild } = spec;
-    const { universeIsNewer, consumed } = store.history;
-    const reason = universeIsNewer ? "new symbols" : this.#restore(await store.readCheckpoint(checkpoint));
+    const reason = await this.#restore(await store.readCheckpoint(checkpoint), reading.signal);
     if (reason === null) return;
+    const { consumed } = store.history;
     const needed = lastInputs([...consumed.values()], program.historyRows);
     onRebuild(reason, needed.length);
     const files = needed.map(({ path, sha256 }) => ({
@@ -110,27 +110,34 @@ export class JobState {
   }
 
   /** Restores a state; else says why not: nothing has changed then. */
-  #restore(bytes: Uint8Array | null): string | null {
+  async #restore(bytes: Uint8Array | null, signal: AbortSignal): Promise<string | null> {
     if (bytes === null) return "the checkpoint is missing or damaged";
-    try {
-      const end = bytes.indexOf(LINE_END);
-      const labels = parsed(bytes.subarray(0, Math.max(0, end)));
-      this.#stream.restoreState(bytes.subarray(end + 1));
-      this.#source.labels = labels;
-      return null;
-    } catch (error) {
-      if (error instanceof DataError) return error.problem;
-      throw error;
-    }
+    const saved = unpackState(bytes);
+    if (saved === null) return "another version wrote the checkpoint";
+    const { symbols, ownGroups } = this.#source;
+    if (!(await this.#stream.restore(inLanes(saved, symbols, ownGroups), signal)))
+      return "the kept rows do not suffice for the factors that are wanted now";
+    this.#source.labels = saved.labels;
+    return null;
   }
 }
 
-function parsed(line: Uint8Array): LaneSource["labels"] {
-  try {
-    return JSON.parse(Buffer.from(line).toString()) as LaneSource["labels"];
-  } catch (cause) {
-    throw checkpointDamaged("it has no header", null, { cause });
-  }
+/** The block for the symbols alone: the values of the last lane are overwritten. */
+function withoutAbsentLane(
+  { rowCount, times, present, columns }: FactorBlock,
+  laneCount: number,
+): FactorBlock {
+  const dropLast = <T extends Float64Array | Uint8Array>(values: T): T => {
+    for (let row = 1; row < rowCount; row++)
+      values.copyWithin(row * (laneCount - 1), row * laneCount, (row + 1) * laneCount - 1);
+    return values.subarray(0, rowCount * (laneCount - 1)) as T;
+  };
+  return {
+    rowCount,
+    times,
+    present: dropLast(present),
+    columns: new Map([...columns].map(([name, values]) => [name, values && dropLast(values)])),
+  };
 }
 
 /** The last inputs that together have at least `rows` rows. */

@@ -25,6 +25,7 @@ export interface LaneSourceSpec {
   readonly seriesNames: readonly string[];
 }
 
+/** The lanes of the symbols, and one more that is absent in all rows: new symbols go on from its recurrences. */
 export class LaneSource implements PanelSource {
   readonly symbols: readonly string[];
   readonly laneCount: number;
@@ -39,18 +40,19 @@ export class LaneSource implements PanelSource {
   labels: Record<string, string[]> = {};
   /** The files of the next reading; which is the next one may depend on those before. */
   files: Iterable<LaneFile> = [];
+  /** Groups of the job's table, one code per lane. */
+  readonly ownGroups: ReadonlyMap<string, GroupColumn>;
   readonly #laneOf: ReadonlyMap<string, number>;
-  readonly #ownGroups: ReadonlyMap<string, GroupColumn>;
 
   constructor({ symbols, time, fieldNames, groupNames, ownGroups, seriesNames }: LaneSourceSpec) {
     this.seriesNames = seriesNames;
     this.symbols = symbols;
-    this.laneCount = symbols.length;
+    this.laneCount = symbols.length + 1;
     this.time = { ...time, values: new BigInt64Array(0) };
     this.fieldNames = fieldNames;
     this.groupNames = [...groupNames, ...ownGroups.keys()];
     this.#laneOf = new Map(symbols.map((symbol, lane) => [symbol, lane]));
-    this.#ownGroups = ownGroups;
+    this.ownGroups = new Map([...ownGroups].map(([name, group]) => [name, withAbsentLane(group)]));
   }
 
   /**
@@ -59,13 +61,13 @@ export class LaneSource implements PanelSource {
    * @throws DataError E366 if a file lacks a column; as its source.
    */
   async *blocks(wanted: BlockRequest): AsyncGenerator<PanelBlock, void, void> {
-    const request = { ...wanted, groups: wanted.groups.filter((name) => !this.#ownGroups.has(name)) };
+    const request = { ...wanted, groups: wanted.groups.filter((name) => !this.ownGroups.has(name)) };
     const { blockRows } = request;
     const block = emptyBlock(request, this.laneCount);
     const filled = (rowCount: number) => ({
       ...block,
       rowCount,
-      groups: new Map([...this.#ownGroups, ...block.groups]),
+      groups: new Map([...this.ownGroups, ...block.groups]),
     });
     let rowCount = 0;
     for (const { path, open, afterRead, onFailure } of this.files) {
@@ -124,6 +126,12 @@ export class LaneSource implements PanelSource {
   }
 }
 
+function withAbsentLane(group: GroupColumn): GroupColumn {
+  const codes = sharedCodes(group.codes.length + 1).fill(-1);
+  codes.set(group.codes);
+  return { ...group, codes };
+}
+
 function emptyBlock({ fields, groups, blockRows }: BlockRequest, laneCount: number): PanelBlock {
   const cells = blockRows * laneCount;
   const changesOverTime = true;
@@ -157,16 +165,15 @@ function spread<T extends Float64Array | Int32Array | Uint8Array>(
   absent: number,
 ): void {
   const first = at * laneCount;
-  // Symbols of a file are in the order of those of the job: as many are the same.
-  if (lanes.length === laneCount) {
-    target.set(source.subarray(from * laneCount, end * laneCount) as never, first);
-    return;
-  }
   target.fill(absent, first, first + (end - from) * laneCount);
+  // Symbols of a file are in the order of those of the job: as many are the same.
+  const isOfAll = lanes.length === laneCount - 1;
   for (let row = from; row < end; row++) {
     const [sourceCell, targetCell] = [row * lanes.length, (at + row - from) * laneCount];
-    for (let lane = 0; lane < lanes.length; lane++)
-      target[targetCell + lanes[lane]!] = source[sourceCell + lane]!;
+    if (isOfAll) target.set(source.subarray(sourceCell, sourceCell + lanes.length) as never, targetCell);
+    else
+      for (let lane = 0; lane < lanes.length; lane++)
+        target[targetCell + lanes[lane]!] = source[sourceCell + lane]!;
   }
 }
 

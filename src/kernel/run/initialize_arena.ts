@@ -8,16 +8,18 @@ import { VALUE_BYTES } from "../memory/vectors.ts";
 /** Doubles that are filled in one step: of memory that nobody touched before half a ms. */
 const STEP_DOUBLES = 2 ** 16;
 
-/** Prepares an arena for row 0, in steps: earlier rows are null, recurrences and windows are empty. */
+/** Prepares an arena for row 0, in steps: earlier rows are null, recurrences and windows are empty, no part has begun. */
 export function* initializeArena(
   plan: Plan,
-  kernels: Pick<KernelSet, "constants" | "rings" | "states">,
+  kernels: Pick<KernelSet, "constants" | "rings" | "states" | "stampByteOffset" | "finishedByteOffset">,
   memory: WebAssembly.Memory,
 ): Generator<void, void> {
   const { values } = new Arena(plan, memory);
   const rowLength = plan.rowBytes / VALUE_BYTES;
   const head = ARENA_HEAD_BYTES / VALUE_BYTES;
   writeConstants(memory, kernels.constants);
+  const { stampByteOffset, finishedByteOffset } = kernels;
+  new Uint8Array(memory.buffer, stampByteOffset, finishedByteOffset - stampByteOffset).fill(0);
   yield* fill(values, Number.NaN, head, plan.columnBytes / VALUE_BYTES);
   for (const { byteOffset, ringRows, initial } of kernels.rings) {
     const start = byteOffset / VALUE_BYTES;

@@ -9,13 +9,15 @@ import { checkpointOfOtherSession, noSymbols } from "../errors.ts";
 import { GroupCodes, type StaticGroups } from "../input/group_codes.ts";
 import { SymbolLanes } from "../input/symbol_lanes.ts";
 import type { LatencyModel } from "../latency.ts";
+import { LiveMeter } from "../live_metrics.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import { checkedOpenOptions, type OpenOptions, SPARE_SYMBOLS_DEFAULT, TIME_DEFAULT } from "../options.ts";
 import { LiveSession } from "./session.ts";
 import { expectSameColumns, openingOf, readSession } from "./session_checkpoint.ts";
 
-/** Replacements for tests. */
+/** What the engine gives, and replacements for tests. */
 export interface SessionOverrides {
+  readonly meter?: LiveMeter;
   readonly clock?: LiveClock;
   readonly latency?: LatencyModel;
 }
@@ -25,7 +27,7 @@ export async function openSession(
   host: EngineHost,
   program: Program,
   given: OpenOptions,
-  { clock = SYSTEM_CLOCK, latency }: SessionOverrides = {},
+  { clock = SYSTEM_CLOCK, latency, meter = new LiveMeter() }: SessionOverrides = {},
 ): Promise<LiveSession> {
   checkArgument("openSession", program, PROGRAM);
   const options = checkedOpenOptions(given);
@@ -61,6 +63,7 @@ export async function openSession(
     options,
     clock,
     latency,
+    meter,
   };
   const live = await LiveProgram.open(
     parts,

@@ -1,12 +1,13 @@
 import { HAS_ROW } from "../../dag/row_members.ts";
 import { sharedCodes, sharedColumn } from "../../evaluation/shared_columns.ts";
 import type { GroupColumn, Panel } from "../../panel.ts";
+import type { RetainedRows } from "../../state/retained_rows.ts";
+import type { InputRow } from "../input/bars.ts";
 import { LiveInput } from "../input/live_input.ts";
-import type { RetainedRows } from "../input/retained_rows.ts";
 import type { SessionParts } from "../live_program.ts";
 
 /** The kept rows of a session as a panel: what `evaluate` would read. There must be one. */
-export function retainedPanel(parts: SessionParts, retained: RetainedRows): Panel {
+export function retainedPanel(parts: SessionParts, retained: RetainedRows<InputRow>): Panel {
   const { lanes, groups, series, time } = parts;
   const { oldest, count } = retained;
   const rowCount = count - oldest;

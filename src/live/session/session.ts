@@ -3,12 +3,13 @@ import { checkpointBytes, type WrittenFolder, writeFolder } from "../../checkpoi
 import { PROGRAM, type Program } from "../../compile.ts";
 import type { Panel } from "../../panel.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
+import type { ShortOfHistory } from "../../state/history.ts";
 import { checkArgument, PATH } from "../../text/argument_kinds.ts";
 import { checkedOptions } from "../../text/option_kinds.ts";
 import { checkpointOfOtherSession, notRevisable, pushAborted, sessionClosed } from "../errors.ts";
-import type { ShortOfHistory } from "../history.ts";
 import { type BarInput, copyOf, type InputRow, inputRows } from "../input/bars.ts";
 import type { StaticGroups } from "../input/group_codes.ts";
+import type { SessionMeter } from "../live_metrics.ts";
 import { knownTo } from "../live_params.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import {
@@ -57,12 +58,19 @@ export class LiveSession {
   /** By folder: what it has of the rows of this session, which were renewed so often. */
   readonly #written = new Map<string, WrittenFolder & { readonly renewals: number }>();
   readonly #closing = new AbortController();
+  readonly #meter: SessionMeter;
 
   /** @internal */
   constructor(parts: SessionParts, program: LiveProgram) {
     this.#parts = parts;
     this.#rows = new SessionRows(parts, program);
     this.#pushes = new PushRunner(parts, this.#rows);
+    this.#meter = parts.meter.open(() => this.#queue.waitingCount);
+  }
+
+  /** Its number in `engine.metrics()`: the sessions of an engine are counted from 1 on. */
+  get number(): number {
+    return this.#meter.session;
   }
 
   /** The symbols in the order of a bar's values. */
@@ -298,6 +306,7 @@ export class LiveSession {
   /** Cancels running work and frees the memory. May be called twice. */
   async close(): Promise<void> {
     this.#closing.abort(sessionClosed());
+    this.#meter.close();
     await this.#rows.close();
     await this.#queue.idle();
     await this.#updates.idle();
@@ -354,8 +363,11 @@ export class LiveSession {
       if (how === "revise") this.#rows.checkNewest(rows);
       if (how === "push") this.#rows.times.checkOrder(rows);
       const times = { calledAt, startedAt };
-      const row = await this.#pushes.run(rows, call, turn, { ...options, how }, times);
-      return { ...row, missedBudget: row.timing.totalMs > (options.budgetMs ?? Number.POSITIVE_INFINITY) };
+      const { budgetMs } = options;
+      const ran = await this.#pushes.run(rows, call, turn, { ...options, how }, times);
+      const row = { ...ran, missedBudget: ran.timing.totalMs > (budgetMs ?? Number.POSITIVE_INFINITY) };
+      this.#meter.note(row, how === "push" ? rows.length : 0, budgetMs !== undefined);
+      return row;
     };
     const { signal } = options;
     try {

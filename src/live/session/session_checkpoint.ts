@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from "node:util";
-import { paramsOf, type SavedParam, savedParams } from "../../checkpoint/lane_rows.ts";
+import { type LaneRow, paramsOf, type SavedParam, savedParams } from "../../checkpoint/lane_rows.ts";
 import { readCheckpoint, type StoredCheckpoint } from "../../checkpoint/read_checkpoint.ts";
 import type { RecurrencePoint } from "../../checkpoint/state_file.ts";
 import type { Snapshot } from "../../checkpoint/write_checkpoint.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { TimeColumn } from "../../panel.ts";
+import type { HeldRows, RetainedRow } from "../../state/retained_rows.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkpointOfOtherSession } from "../errors.ts";
-import { areEqual } from "../input/bars.ts";
+import { areEqual, type InputRow } from "../input/bars.ts";
 import type { SavedGroups } from "../input/group_codes.ts";
 import type { SeriesFields } from "../input/live_input.ts";
-import type { HeldRows } from "../input/retained_rows.ts";
 import type { GivenParams } from "../live_params.ts";
 import type { SessionParts } from "../live_program.ts";
 import { CHECKPOINT } from "../options.ts";
@@ -103,3 +103,10 @@ export function openingOf({ params }: SavedSession): GivenParams {
 }
 
 const textOf = (time: bigint | null) => (time === null ? null : `${time}`);
+
+/** A stored row, whose cells are lanes. */
+export function inputRowOf({ time, present, fields, groups, params }: LaneRow): RetainedRow<InputRow> {
+  const length = present?.length ?? [...fields.values(), ...groups.values()][0]?.length ?? 0;
+  const lanes = Int32Array.from({ length }, (_, lane) => lane);
+  return { row: { time, lanes, present, saysSymbols: present !== null, fields, groups }, params };
+}

@@ -21,6 +21,7 @@ export interface Turn {
 interface PendingCall {
   readonly follows: boolean;
   refusal: Error | null;
+  hasBegun: boolean;
 }
 
 /** Begins and ends the calls of a session in order: some run alone, others begin while earlier ones run. */
@@ -32,6 +33,11 @@ export class SessionQueue {
   #ended: Promise<unknown> = Promise.resolve();
   /** Resolves when the next call comes. */
   #called = Promise.withResolvers<void>();
+
+  /** Calls that wait for their turn. */
+  get waitingCount(): number {
+    return this.#pending.filter(({ hasBegun }) => !hasBegun).length;
+  }
 
   /** Runs the work when all earlier work has ended. If the signal is aborted while it waits, it rejects and does not run. */
   async run<T>(signal: AbortSignal | undefined, work: (turn: Turn) => Promise<T>): Promise<T> {
@@ -53,7 +59,7 @@ export class SessionQueue {
     follows: boolean,
     work: (turn: Turn) => Promise<T>,
   ): Promise<T> {
-    const call: PendingCall = { follows, refusal: null };
+    const call: PendingCall = { follows, refusal: null, hasBegun: false };
     const [passed, earlier] = [this.#passed, this.#ended];
     const { promise: passing, resolve: pass } = Promise.withResolvers<unknown>();
     const { promise: ending, resolve: end } = Promise.withResolvers<unknown>();
@@ -81,6 +87,7 @@ export class SessionQueue {
     };
     try {
       await unlessAborted(follows ? passed : earlier, signal);
+      call.hasBegun = true;
       return await work(turn);
     } finally {
       this.#pending.splice(this.#pending.indexOf(call), 1);

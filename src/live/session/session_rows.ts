@@ -3,16 +3,16 @@ import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { OpenPlan } from "../../execution/open_plan.ts";
 import { isInterruption } from "../../execution/plan_failures.ts";
+import type { ShortOfHistory } from "../../state/history.ts";
+import { RetainedRows } from "../../state/retained_rows.ts";
 import { barBehindFailure, nothingToRevise, paramsDiffer, sessionClosed } from "../errors.ts";
-import type { ShortOfHistory } from "../history.ts";
 import type { InputRow } from "../input/bars.ts";
-import { RetainedRows } from "../input/retained_rows.ts";
 import type { LiveCall } from "../live_params.ts";
 import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram, SessionParts } from "../live_program.ts";
 import type { RanRow, RowRun, RunRowOptions } from "../row_runner.ts";
 import { RowTimes } from "./row_times.ts";
-import type { SavedProgress, StoredSession } from "./session_checkpoint.ts";
+import { inputRowOf, type SavedProgress, type StoredSession } from "./session_checkpoint.ts";
 import { type UpdateReport, WarmUp } from "./update.ts";
 import { withGrace } from "./with_grace.ts";
 
@@ -43,7 +43,7 @@ export interface RowEvents {
 
 /** The progress of a session: its program, its newest row and the retained rows. */
 export class SessionRows {
-  readonly retained: RetainedRows;
+  readonly retained: RetainedRows<InputRow>;
   readonly times: RowTimes;
   readonly #parts: SessionParts;
   #current: LiveProgram;
@@ -65,7 +65,7 @@ export class SessionRows {
     this.#parts = parts;
     this.#current = program;
     this.times = new RowTimes(parts.time.type, parts.stretchOf);
-    this.retained = new RetainedRows(parts.lanes.laneCount, program.retention(parts.options.retainRows));
+    this.retained = new RetainedRows(program.retention(parts.options.retainRows), parts.lanes.laneCount);
   }
 
   get current(): LiveProgram {
@@ -359,7 +359,7 @@ export class SessionRows {
       this.retained.grow({ ...retention, pointRows: retention.pointRows ?? Number.POSITIVE_INFINITY });
     const { laneCount } = this.#parts.lanes;
     const points = state.points.map((point) => withLanes(point, state.lanes, laneCount));
-    this.retained.restore(count, rows, points);
+    this.retained.restore({ count, rows: rows.map((row) => inputRowOf(row)), points });
     this.times.last = timeOf(lastTime);
     this.times.judged = timeOf(judgedTime);
     try {

@@ -1,9 +1,10 @@
 import { finalDag, type Program } from "../../compile.ts";
 import type { RecurrenceValues } from "../../kernel/run/recurrences.ts";
+import type { ShortOfHistory } from "../../state/history.ts";
+import type { RetainedRows } from "../../state/retained_rows.ts";
 import { RECORD, TEXTS } from "../../text/argument_kinds.ts";
 import type { OptionKinds } from "../../text/option_kinds.ts";
-import type { ShortOfHistory } from "../history.ts";
-import type { RetainedRows } from "../input/retained_rows.ts";
+import type { InputRow } from "../input/bars.ts";
 import type { GivenParams, LiveCall } from "../live_params.ts";
 import type { LiveProgram } from "../live_program.ts";
 import { type OpenOptions, PRIORITIES } from "../options.ts";
@@ -46,7 +47,7 @@ export function updatedOptions(
 /** Runs the retained rows of a session through its next program. */
 export class WarmUp {
   readonly program: LiveProgram;
-  readonly #rows: RetainedRows;
+  readonly #rows: RetainedRows<InputRow>;
   readonly #first: number;
   readonly #renewals: number;
   #next: number;
@@ -54,7 +55,7 @@ export class WarmUp {
   /** Carried values of the program where parts begin. */
   readonly #recurrences = new Map<number, RecurrenceValues>();
 
-  constructor(program: LiveProgram, rows: RetainedRows) {
+  constructor(program: LiveProgram, rows: RetainedRows<InputRow>) {
     this.program = program;
     this.#rows = rows;
     this.#first = rows.oldest;

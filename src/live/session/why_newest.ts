@@ -3,9 +3,10 @@ import { panelSource } from "../../data/panel/panel_source.ts";
 import { checkSelect } from "../../evaluation/wanted_factors.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
 import { explainRow, rowsReadBy } from "../../reasons/why.ts";
+import type { RetainedRows } from "../../state/retained_rows.ts";
 import { checkArgument, TEXT } from "../../text/argument_kinds.ts";
 import { tooFewRowsKept } from "../errors.ts";
-import type { RetainedRows } from "../input/retained_rows.ts";
+import type { InputRow } from "../input/bars.ts";
 import type { SessionParts } from "../live_program.ts";
 import { retainedPanel } from "./retained_panel.ts";
 
@@ -17,7 +18,7 @@ import { retainedPanel } from "./retained_panel.ts";
 export async function explainNewest(
   parts: SessionParts,
   program: Program,
-  retained: RetainedRows,
+  retained: RetainedRows<InputRow>,
   factor: string,
   symbol: string,
 ): Promise<Explanation> {

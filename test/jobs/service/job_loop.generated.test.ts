@@ -27,6 +27,8 @@ function startLoop({ missed = "run_once", overlap = "skip", lastRun, runHours = 
   const clock = new FakeClock("2024-01-01T12:30:00Z");
   const stop = new AbortController();
   const events: string[] = [];
+  /** How many due times waited, whenever that could change. */
+  const waiting: number[] = [];
   const hour = (ms: number) => new Date(ms).toISOString().slice(11, 16);
   const run = async (dueMs: number, signal: AbortSignal) => {
     events.push(`${hour(dueMs)} begins`);
@@ -37,12 +39,13 @@ function startLoop({ missed = "run_once", overlap = "skip", lastRun, runHours = 
   const onEvent = (event: LoopEvent) => {
     if (event.kind === "missed") events.push(`missed ${event.count}, run ${event.run}`);
     if (event.kind === "overlap") events.push(`${hour(event.dueMs)} ${event.policy}`);
+    if (event.kind === "waiting") waiting.push(event.count);
     if (event.kind === "let_finish") events.push(`after ${event.cancelledRuns} goes on`);
     if (event.kind === "clock_set_back") events.push(`set back to ${hour(event.nowMs)}`);
   };
   const lastRunMs = lastRun === undefined ? null : Date.parse(lastRun);
   const ended = loopJob({ schedule: HOURLY, missed, overlap, clock, lastRunMs, run, onEvent }, stop.signal);
-  return { clock, stop, events, ended };
+  return { clock, stop, events, waiting, ended };
 }
 
 test("a job runs at its due times until it is stopped", async () => {
@@ -119,9 +122,11 @@ describe("a run that has not ended when the next one is due", () => {
       ],
     ],
   ] as const)("%s", async (overlap, expected) => {
-    const { clock, stop, events, ended } = startLoop({ overlap, runHours: 1.4 });
+    const { clock, stop, events, waiting, ended } = startLoop({ overlap, runHours: 1.4 });
     await clock.advanceTo("2024-01-01T16:10:00Z");
     expect(events).toEqual(expected);
+    // The run that is due at 16:00 waits, for one that goes on or for those queued before it.
+    expect(waiting.at(-1)).toBe({ skip: 0, queue: 1, cancel: 1 }[overlap]);
     stop.abort();
     await clock.advanceTo("2024-01-01T20:00:00Z");
     await ended;

@@ -2,8 +2,9 @@ import { readdirSync } from "node:fs";
 import { join } from "node:path";
 import { afterAll, beforeAll, expect, test } from "vitest";
 import { compile, Engine, panelFrom } from "../../../src/index.ts";
-import { RetainedRows } from "../../../src/live/input/retained_rows.ts";
-import { retentionFor } from "../../../src/live/options.ts";
+import type { InputRow } from "../../../src/live/input/bars.ts";
+import { retentionFor } from "../../../src/state/history.ts";
+import { RetainedRows } from "../../../src/state/retained_rows.ts";
 import { fileFolder } from "../../support/file_folder.ts";
 import { linesOf } from "../real_session.ts";
 
@@ -76,7 +77,7 @@ test("symbols that are new after a checkpoint were absent in all rows before, in
 });
 
 test("rows that are held stay as they are until they are released", () => {
-  const rows = new RetainedRows(3, { rows: 4, pointRows: 64 });
+  const rows = new RetainedRows<InputRow>({ rows: 4, pointRows: 64 }, 3);
   const push = (value: number) =>
     rows.append(
       {
@@ -105,27 +106,27 @@ test("rows that are held stay as they are until they are released", () => {
 test.each([
   [
     "alpha101: windows alone",
-    { lookbackRows: 251, recursions: 0, vectors: 0 },
+    { lookbackRows: 251, recursions: 0, recursive: 0 },
     undefined,
     256,
     Number.POSITIVE_INFINITY,
   ],
   [
     "long windows alone",
-    { lookbackRows: 4799, recursions: 0, vectors: 0 },
+    { lookbackRows: 4799, recursions: 0, recursive: 0 },
     undefined,
     4800,
     Number.POSITIVE_INFINITY,
   ],
   [
     "few values carried: points are 64 rows apart",
-    { lookbackRows: 250, recursions: 3, vectors: 12 },
+    { lookbackRows: 250, recursions: 3, recursive: 12 },
     undefined,
     443,
     64,
   ],
-  ["many values carried", { lookbackRows: 1000, recursions: 1, vectors: 400 }, undefined, 1001 + 283, 283],
-  ["as wanted", { lookbackRows: 10, recursions: 1, vectors: 1 }, 90, 90, 30],
+  ["many values carried", { lookbackRows: 1000, recursions: 1, recursive: 400 }, undefined, 1001 + 283, 283],
+  ["as wanted", { lookbackRows: 10, recursions: 1, recursive: 1 }, 90, 90, 30],
 ])("rows kept for %s", (_, need, wanted, rows, pointRows) => {
-  expect(retentionFor(need, 5, wanted)).toEqual({ rows, pointRows });
+  expect(retentionFor({ ...need, fields: 5 }, wanted)).toEqual({ rows, pointRows });
 });

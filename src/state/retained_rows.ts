@@ -1,11 +1,24 @@
-import type { ParamValue } from "../../ast/param_value.ts";
-import type { LaneRow } from "../../checkpoint/lane_rows.ts";
-import type { RecurrencePoint } from "../../checkpoint/state_file.ts";
-import type { BarValues, InputRow } from "./bars.ts";
+import type { ParamValue } from "../ast/param_value.ts";
+import type { LaneRow } from "../checkpoint/lane_rows.ts";
+import type { RecurrencePoint } from "../checkpoint/state_file.ts";
+import type { RowRetention } from "./history.ts";
 
-/** A row of input that is kept for `update`, for checkpoints and for `why`. */
-export interface RetainedRow {
-  readonly row: InputRow;
+/** One row of input columns: of each a value, or a code, per cell. */
+export interface ColumnRow {
+  readonly time: bigint;
+  /** The lane of each cell; without it the cells are lanes. */
+  readonly lanes?: Int32Array;
+  /** Whether all cells have a row if `present` is null: else values decide. */
+  readonly saysSymbols?: boolean;
+  /** 1 for cells that the input has; null if it has all. */
+  readonly present: Uint8Array | null;
+  readonly fields: ReadonlyMap<string, ArrayLike<number | null>>;
+  readonly groups: ReadonlyMap<string, Int32Array>;
+}
+
+/** A kept row of input. */
+export interface RetainedRow<Row extends ColumnRow> {
+  readonly row: Row;
   /** The params that it was run with. */
   readonly params: ReadonlyMap<string, ParamValue>;
 }
@@ -23,40 +36,44 @@ export interface HeldRows {
   readonly release: () => void;
 }
 
-/** How many rows are kept. */
-export interface RowRetention {
-  readonly rows: number;
-  /** Carried values are kept before every so many rows. */
-  readonly pointRows: number;
+/** Retained rows in a checkpoint. */
+export interface SavedRows<Row extends ColumnRow> {
+  /** Rows so far, including those that are not kept any more. */
+  readonly count: number;
+  readonly wanted: RowRetention;
+  /** The newest rows. */
+  readonly rows: readonly RetainedRow<Row>[];
+  readonly points: readonly RecurrencePoint[];
 }
 
-/** A row by lane. */
-interface Slot {
-  row: InputRow;
+interface Slot<Row extends ColumnRow> {
+  row: Row;
   readonly present: Uint8Array;
   readonly fields: Map<string, Float64Array>;
   readonly groups: Map<string, Int32Array>;
-  params: RetainedRow["params"];
+  params: Params;
   /** By how many it is held. */
   holds: number;
 }
 
+type Params = ReadonlyMap<string, ParamValue>;
+
 /**
- * The last rows of a session's input, with all fields of the bars, by lane, from which windows are made again. The newest row
- * overwrites the memory of the oldest.
+ * The last rows of input, by lane, from which windows are made again. The newest row overwrites the memory of the oldest.
  */
-export class RetainedRows {
-  readonly #lanes: Int32Array;
+export class RetainedRows<Row extends ColumnRow> {
+  readonly #lanes: Int32Array | null;
   #capacity = 0;
   #pointRows = Number.POSITIVE_INFINITY;
-  #slots: Slot[] = [];
+  #slots: Slot<Row>[] = [];
   readonly #points = new Map<number, RecurrencePoint>();
   #count = 0;
   #first = 0;
   #renewals = 0;
 
-  constructor(laneCount: number, wanted: RowRetention) {
-    this.#lanes = Int32Array.from({ length: laneCount }, (_, lane) => lane);
+  /** @param laneCount of rows whose cells have lanes */
+  constructor(wanted: RowRetention, laneCount: number | null = null) {
+    this.#lanes = laneCount === null ? null : Int32Array.from({ length: laneCount }, (_, lane) => lane);
     this.grow(wanted);
   }
 
@@ -127,66 +144,75 @@ export class RetainedRows {
   }
 
   /**
-   * The points for a checkpoint, ascending. Those between two that are near enough are left out: else sessions that go on
-   * from checkpoint to checkpoint would collect them.
+   * The points for a checkpoint, ascending. Those between two that are near enough are left out: else what goes on from
+   * checkpoint to checkpoint would collect them.
    *
    * @param newest further carried values, which are not kept here
    */
   pointsTo(newest: readonly RecurrencePoint[]): RecurrencePoint[] {
     const kept: RecurrencePoint[] = [];
-    const others = this.pointsFrom(this.oldest).filter(({ row }) => row < newest[0]!.row);
+    const end = newest[0]?.row ?? Number.POSITIVE_INFINITY;
+    const others = this.pointsFrom(this.oldest).filter(({ row }) => row < end);
     for (const [index, point] of others.entries()) {
-      const next = others[index + 1] ?? newest[0]!;
-      const isBetween = next.row - (kept.at(-1)?.row ?? Number.NEGATIVE_INFINITY) <= this.#pointRows;
+      const next = others[index + 1] ?? newest[0];
+      const isBetween = next && next.row - (kept.at(-1)?.row ?? Number.NEGATIVE_INFINITY) <= this.#pointRows;
       if (!(isBetween && point.exact.isSubsetOf(next.exact))) kept.push(point);
     }
     return [...kept, ...newest];
   }
 
-  append(row: InputRow, params: RetainedRow["params"]): void {
+  append(row: Row, params: Params): void {
     this.#count++;
     this.replaceNewest(row, params);
   }
 
-  replaceNewest(row: InputRow, params: RetainedRow["params"]): void {
+  replaceNewest(row: Row, params: Params): void {
     if (this.#capacity === 0) return;
     if (this.#slots.length === 0) this.#slots = this.#slotsLike(row);
     const at = (this.#count - 1) % this.#capacity;
     if (this.#slots[at]!.holds > 0) this.#slots[at] = this.#slotLike(row);
     const slot = this.#slots[at]!;
-    const { time, lanes, saysSymbols } = row;
-    const laneCount = this.#lanes.length;
-    copyColumns(row.fields, lanes, slot.fields, () => new Float64Array(laneCount), Number.NaN);
-    copyColumns(row.groups, lanes, slot.groups, () => new Int32Array(laneCount), -1);
-    slot.present.fill(0);
-    for (let i = 0; i < lanes.length; i++) slot.present[lanes[i]!] = row.present?.[i] ?? 1;
-    const present = saysSymbols ? slot.present : null;
+    const lanes = this.#lanes === null ? undefined : row.lanes;
+    const laneCount = this.#lanes?.length;
+    copyColumns(
+      row.fields,
+      lanes,
+      slot.fields,
+      (length) => new Float64Array(laneCount ?? length),
+      Number.NaN,
+    );
+    copyColumns(row.groups, lanes, slot.groups, (length) => new Int32Array(laneCount ?? length), -1);
+    const cells = row.present ?? (row.saysSymbols === true ? new Uint8Array(lanes!.length).fill(1) : null);
+    if (cells) copyCells(cells, lanes, slot.present.fill(0), 0);
     const { fields, groups } = slot;
-    slot.row = { time, lanes: this.#lanes, saysSymbols, present, fields, groups };
+    const present = cells && slot.present;
+    slot.row = { ...row, ...(this.#lanes && { lanes: this.#lanes }), present, fields, groups };
     slot.params = params;
   }
 
   /** Allocates and fills the memory of all rows at once: else the process would grow for hours. */
-  #slotsLike(row: InputRow): Slot[] {
+  #slotsLike(row: Row): Slot<Row>[] {
     return Array.from({ length: this.#capacity }, () => this.#slotLike(row));
   }
 
-  #slotLike(row: InputRow): Slot {
-    const { length } = this.#lanes;
+  #slotLike(row: Row): Slot<Row> {
+    const of = (length: number) => this.#lanes?.length ?? length;
+    const [column] = [...row.fields.values(), ...row.groups.values()];
+    const { fields, groups } = row;
     return {
       row,
-      present: new Uint8Array(length),
+      present: new Uint8Array(of(row.present?.length ?? column?.length ?? 0)),
       fields: new Map(
-        [...row.fields.keys()].map((name) => [name, new Float64Array(length).fill(Number.NaN)]),
+        [...fields].map(([name, { length }]) => [name, new Float64Array(of(length)).fill(NaN)]),
       ),
-      groups: new Map([...row.groups.keys()].map((name) => [name, new Int32Array(length).fill(-1)])),
+      groups: new Map([...groups].map(([name, { length }]) => [name, new Int32Array(of(length)).fill(-1)])),
       params: NO_PARAMS,
       holds: 0,
     };
   }
 
   /** A kept row; valid until a newer row overwrites it. */
-  get(row: number): RetainedRow {
+  get(row: number): RetainedRow<Row> {
     return this.#slots[row % this.#capacity]!;
   }
 
@@ -202,19 +228,24 @@ export class RetainedRows {
       count: this.#count,
       retention: this.retention,
       renewals: this.#renewals,
-      rows: slots.map(({ row, fields, groups, params }) => {
-        return {
-          time: row.time,
-          present: row.present,
-          fields: new Map(fields),
-          groups: new Map(groups),
-          params,
-        };
+      rows: slots.map(({ row: { time }, row, fields, groups, params }) => {
+        const present = row.present as Uint8Array | null;
+        return { time, present, fields: new Map(fields), groups: new Map(groups), params };
       }),
       release: () => {
         for (const slot of slots) slot.holds--;
       },
     };
+  }
+
+  /** @param points further carried values, which are not kept here */
+  save(points: readonly RecurrencePoint[]): SavedRows<Row> {
+    const rows: RetainedRow<Row>[] = [];
+    for (let row = this.oldest; row < this.#count; row++) {
+      const { row: kept, params } = this.get(row);
+      rows.push({ row: kept, params });
+    }
+    return { count: this.#count, wanted: this.retention, rows, points: this.pointsTo(points) };
   }
 
   /** The next row has this number, and no earlier one is kept. */
@@ -225,36 +256,36 @@ export class RetainedRows {
     this.#first = count;
   }
 
-  /**
-   * @param count rows so far, of which `rows` are the newest
-   * @param points with as many lanes as the session has
-   */
-  restore(count: number, rows: readonly LaneRow[], points: readonly RecurrencePoint[]): void {
+  restore({ count, rows, points }: Omit<SavedRows<Row>, "wanted">): void {
     this.forget(count - rows.length);
     this.#slots = [];
-    for (const { time, present, fields, groups, params } of rows) {
-      const [column] = [...fields.values(), ...groups.values()];
-      const lanes = this.#lanes.subarray(0, present?.length ?? column?.length);
-      this.append({ time, lanes, present, saysSymbols: present !== null, fields, groups }, params);
-    }
+    for (const { row, params } of rows) this.append(row, params);
     for (const point of points) if (point.row >= this.oldest) this.addPoint(point);
   }
 }
 
-const NO_PARAMS: RetainedRow["params"] = new Map();
+const NO_PARAMS: Params = new Map();
 
 function copyColumns<T extends Float64Array | Int32Array>(
-  from: ReadonlyMap<string, BarValues>,
-  lanes: Int32Array,
+  from: ReadonlyMap<string, ArrayLike<number | null>>,
+  lanes: Int32Array | undefined,
   to: Map<string, T>,
-  create: () => T,
+  create: (length: number) => T,
   none: number,
 ): void {
   for (const name of to.keys()) if (!from.has(name)) to.delete(name);
   for (const [name, values] of from) {
-    const column = to.get(name) ?? create();
+    const column = to.get(name) ?? create(values.length);
     to.set(name, column);
-    column.fill(none);
-    for (let i = 0; i < lanes.length; i++) column[lanes[i]!] = values[i] ?? none;
+    copyCells(values, lanes, column.fill(none), none);
   }
+}
+
+function copyCells(
+  from: ArrayLike<number | null>,
+  lanes: Int32Array | undefined,
+  to: Float64Array | Int32Array | Uint8Array,
+  none: number,
+): void {
+  for (let i = 0; i < from.length; i++) to[lanes ? lanes[i]! : i] = from[i] ?? none;
 }

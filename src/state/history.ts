@@ -1,6 +1,14 @@
+import { type Dag, inputsOf } from "../dag/dag.ts";
 import type { RecurrentPlan } from "../kernel/run/recurrences.ts";
 import { type KernelOperator, windowRowsOf } from "../operator/definition.ts";
 import type { Plan, PlanTask } from "../plan/plan.ts";
+
+/** Minimum of the default of `retainRows`. */
+const ROWS_MIN = 256;
+/** Carried values are read between two rows, which do not overlap then. */
+const POINT_ROWS_MIN = 64;
+/** Of rows whose number is given, at least so many parts begin with a point: a program to come may look back further. */
+const PARTS_MIN = 3;
 
 /** All values are exact: those of a session that has always run the task. */
 const ALWAYS = Number.NEGATIVE_INFINITY;
@@ -19,14 +27,23 @@ export interface ExactPoint {
  */
 export type ShortOfHistory = Readonly<Record<string, number>>;
 
-/** How much history a plan needs to be rebuilt. */
+/** How many rows are kept. */
+export interface RowRetention {
+  readonly rows: number;
+  /** Carried values are kept before every so many rows. */
+  readonly pointRows: number;
+}
+
+/** How much history a graph needs to be rebuilt. */
 export interface HistoryNeed {
   /** The largest sum of the lookback of windows on a path, also across recursive operators. */
   readonly lookbackRows: number;
   /** The largest number of recursive operators on a path. */
   readonly recursions: number;
-  /** Vectors of all recurrences: a point takes as many values a lane. */
-  readonly vectors: number;
+  /** Recursive operators: a point has a value, or a few, of each. */
+  readonly recursive: number;
+  /** Fields that are read: a row has a value of each. */
+  readonly fields: number;
 }
 
 /**
@@ -70,18 +87,50 @@ export function exactRowOfOutput(
   return source.kind === "task" ? taskRows[source.task]! : ALWAYS;
 }
 
-export function historyNeedOf({ plan, registry, arenas }: RecurrentPlan): HistoryNeed {
+export function historyNeedOf({ tasks }: Pick<Dag, "tasks">): HistoryNeed {
   const rows: number[] = [];
   const recursions: number[] = [];
-  for (const task of plan.tasks) {
-    const operator = registry.kernel(task.operator);
-    const isRecursive = operator.axis === "recursive";
-    rows.push(maxOfInputs(rows, task, 0) + (isRecursive ? 0 : lookbackOf(operator, task)));
-    recursions.push(maxOfInputs(recursions, task, 0) + (isRecursive ? 1 : 0));
+  for (const task of tasks) {
+    const mostOf = (values: readonly number[]) =>
+      maxOf(
+        inputsOf(task).map((input) => values[input]!),
+        0,
+      );
+    const isRecursive = task.kind === "call" && task.operator.axis === "recursive";
+    rows.push(mostOf(rows) + (task.kind === "call" && !isRecursive ? lookbackOf(task.operator, task) : 0));
+    recursions.push(mostOf(recursions) + (isRecursive ? 1 : 0));
   }
-  const states = arenas.flatMap(({ kernels }) => [...kernels.states.values()]);
-  const vectors = states.reduce((sum, { recurrences }) => sum + recurrences.length, 0);
-  return { lookbackRows: maxOf(rows, 0), recursions: maxOf(recursions, 0), vectors };
+  const recursive = tasks.filter((task) => task.kind === "call" && task.operator.axis === "recursive").length;
+  const fields = tasks.filter(({ kind }) => kind === "field").length;
+  return { lookbackRows: maxOf(rows, 0), recursions: maxOf(recursions, 0), recursive, fields };
+}
+
+/**
+ * Rows of input that are kept for a program: what windows look back, and for each recursive operator on a path the rows
+ * until the next point, from which it goes on. Points are so far apart that rows and points together are smallest.
+ *
+ * @param wanted the option `retainRows`
+ */
+export function retentionFor(
+  { lookbackRows, recursions, recursive, fields }: HistoryNeed,
+  wanted?: number,
+): RowRetention {
+  if (recursions === 0) {
+    const rows = wanted ?? Math.max(ROWS_MIN, lookbackRows + 1);
+    return { rows, pointRows: Number.POSITIVE_INFINITY };
+  }
+  // Of (L + depth s) rows and (L / s + depth) points.
+  const best = Math.ceil(Math.sqrt((lookbackRows * recursive) / (recursions * Math.max(1, fields))));
+  const pointRows = Math.max(POINT_ROWS_MIN, best);
+  const rows = wanted ?? Math.max(ROWS_MIN, lookbackRows + recursions * pointRows + 1);
+  const parts = Math.max(PARTS_MIN, recursions + 1);
+  return { rows, pointRows: Math.max(1, Math.min(pointRows, Math.floor(rows / parts))) };
+}
+
+/** The recursive tasks whose carried values before a row are exact, where the tasks of the plan are from these rows on. */
+export function exactBefore({ tasks }: Plan, taskRows: readonly number[], row: number): Set<string> {
+  const known = tasks.filter((_, task) => taskRows[task]! <= row);
+  return new Set(known.flatMap(({ fingerprints }) => fingerprints));
 }
 
 /** The largest value of the tasks that a task reads; its other inputs have the value `other`. */
@@ -98,6 +147,6 @@ function maxOf(values: readonly number[], start: number): number {
 }
 
 /** Rows before the current one that a task reads. */
-function lookbackOf(operator: KernelOperator, { settings }: PlanTask): number {
+function lookbackOf(operator: KernelOperator, { settings }: Pick<PlanTask, "settings">): number {
   return windowRowsOf(operator, settings) - 1;
 }
