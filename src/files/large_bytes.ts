@@ -4,17 +4,6 @@ import { open } from "node:fs/promises";
 
 const BYTES_AT_ONCE = 2 ** 30;
 
-/** Pieces one after the other. */
-export function joinPieces(pieces: readonly Uint8Array[]): Uint8Array<ArrayBuffer> {
-  const bytes = new Uint8Array(pieces.reduce((sum, { length }) => sum + length, 0));
-  let at = 0;
-  for (const piece of pieces) {
-    bytes.set(piece, at);
-    at += piece.length;
-  }
-  return bytes;
-}
-
 /** The SHA-256 digest of pieces, one after the other. */
 export function digestOf(...pieces: readonly Uint8Array[]): Buffer {
   const hash = createHash("sha256");
