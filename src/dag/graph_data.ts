@@ -70,8 +70,15 @@ type TaskData<T = GraphTask> = T extends unknown ? Omit<T, "id" | "when"> : neve
 
 function taskData(task: Task): TaskData {
   if (task.kind === "call") {
-    const { operator, inputs, settings } = task;
-    return { ...task, operator: operator.name, inputs: [...inputs], settings: { ...settings } };
+    const { kind, operator, inputs, group, settings, minPeriods } = task;
+    return {
+      kind,
+      operator: operator.name,
+      inputs: [...inputs],
+      group,
+      settings: { ...settings },
+      minPeriods,
+    };
   }
   if (task.kind === "number") return { kind: "number", value: numberData(task.value) };
   return { kind: task.kind, name: task.name === HAS_ROW ? HAS_ROW.trim() : task.name };

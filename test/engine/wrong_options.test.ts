@@ -128,7 +128,7 @@ const TAKEN_AT_MOST: Readonly<Record<string, readonly string[]>> = {
   "a Map of texts": ["a Map"],
   "a text or a Date": ["a string", "an empty text", "a Date"],
   "labels by symbol": ["an object", "a URL"],
-  "a checkpoint": ["a Buffer"],
+  "a checkpoint": ["a Buffer", "a string"],
 };
 
 const BLOCKS = "E528 blocks of % rows\n  give a whole number from 1 to 65536";

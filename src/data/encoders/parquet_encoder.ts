@@ -1,5 +1,4 @@
 /** Parquet, row group by row group: only compressed pages are kept until their row group is complete. */
-import { availableParallelism } from "node:os";
 import { type RecordBatch, Schema } from "apache-arrow";
 import { ARROW_SCHEMA_KEY, encodeSchema } from "../arrow/arrow_schema_text.ts";
 import { type ColumnChunk, columnChunk, schemaElement } from "./column_chunk.ts";
@@ -11,8 +10,8 @@ import { binary, i32, i64, list, struct, type ThriftValue } from "./thrift.ts";
 const MAGIC = Buffer.from("PAR1");
 /** Rows of a row group: two batches of results are not longer; those of other tables may be. */
 const GROUP_ROWS_MAX = 131_072;
-/** Pages that are compressed at the same time, by threads of Node, of which there are four. */
-const PAGES_AT_ONCE = Math.min(4, availableParallelism());
+/** Pages that are under way: Node compresses four at a time, and others wait where a larger one is before them. */
+const PAGES_AT_ONCE = 6;
 
 /** Each call of `encode` gives a row group, of one page a column. */
 export class ParquetEncoder implements TableEncoder {

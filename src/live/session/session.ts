@@ -140,7 +140,7 @@ export class LiveSession {
    * const { table } = await session.also({ params: { session: "close" }, budgetMs: 20 });
    */
   async also(options: AlsoOptions = {}): Promise<LiveRow> {
-    return await this.#take("also", null, options);
+    return await this.#take("also", [], options);
   }
 
   /**
@@ -343,14 +343,14 @@ export class LiveSession {
     preTouchYoungGeneration();
   }
 
-  async #take(how: PushKind, bar: BarInput | null, given: PushOptions): Promise<LiveRow> {
+  async #take(how: PushKind, bar: BarInput, given: PushOptions): Promise<LiveRow> {
     const options: PushOptions =
       how === "also"
         ? checkedOptions<AlsoOptions>(how, given, ALSO_OPTIONS)
         : checkedOptions(how, given, PUSH_OPTIONS);
     const { clock } = this.#parts;
     const calledAt = clock.now();
-    const input = bar === null ? null : copyOf(bar);
+    const input = copyOf(bar);
     const work = async (turn: Turn): Promise<LiveRow> => {
       this.#expectOpen();
       if (this.#rows.refusal !== null) throw this.#rows.refusal;
@@ -358,7 +358,7 @@ export class LiveSession {
       if (how === "revise" && this.#parts.options.revisable !== true) throw notRevisable();
       const startedAt = clock.now();
       const call = this.#current.params.of(options.params);
-      const rows = input === null ? [this.#rows.newestFor(call)] : this.#rowsOf(input);
+      const rows = how === "also" ? [this.#rows.newestFor(call)] : this.#rowsOf(input);
       checkBudget(options, rows.length);
       if (how === "revise") this.#rows.checkNewest(rows);
       if (how === "push") this.#rows.times.checkOrder(rows);
