@@ -77,16 +77,16 @@ export async function writeFolder(
 /** The same parts as bytes: the state, then the segments. */
 export async function checkpointBytes(snapshot: Snapshot): Promise<Uint8Array<ArrayBuffer>> {
   const parts: Uint8Array[] = [];
-  const copy = async (pieces: readonly Uint8Array[]) => {
-    parts.push(...pieces.map((piece) => piece.slice()));
+  const collect = async (pieces: readonly Uint8Array[]) => {
+    parts.push(...pieces);
     await pauses.afterStep();
   };
   const pauses = new Pauses();
   const { segments } = await writeSegments(snapshot, NOTHING, async () => {
-    return { write: copy, sync: async () => {}, close: async () => {} };
+    return { write: collect, sync: async () => {}, close: async () => {} };
   });
   const rowParts = parts.splice(0);
-  await writeState(snapshot, newId(), segments, copy);
+  await writeState(snapshot, newId(), segments, collect);
   const all = [...parts, ...rowParts];
   const bytes = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
   let at = 0;
@@ -108,7 +108,7 @@ async function isAsKnown(folder: string, { id, segments }: WrittenFolder): Promi
     for (const { name, bytes } of segments) if ((await stat(join(folder, name))).size < bytes) return false;
     return true;
   } catch {
-    // Then it is written anew.
+    // Then it is written whole.
     return false;
   }
 }

@@ -50,7 +50,7 @@ export interface LiveRunOptions {
   readonly row: "next" | "again" | "rest";
   /** Only recursions run, those that have missed rows, with what they read. */
   readonly endsRest?: boolean;
-  /** Only a piece runs: the first nodes that take about so many ms one after the other, at least one. */
+  /** Only a piece runs: the first nodes that take about this many ms one after the other, at least one. */
   readonly pieceMs?: number | undefined;
 }
 

@@ -14,10 +14,10 @@ import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
 import {
   type ExactPoint,
-  exactBefore,
   exactRowOfOutput,
   exactRows,
   historyNeedOf,
+  pointOf,
   type RowRetention,
   retentionFor,
   type ShortOfHistory,
@@ -157,8 +157,7 @@ export class LiveProgram {
 
   /** The same for values that were read before. */
   pointOf(row: number, values: RecurrenceValues): RecurrencePoint {
-    const exact = exactBefore(this.plan.evaluation.plan, this.#exactRows, row);
-    return { row, values, exact: exact.intersection(new Set(values.keys())) };
+    return pointOf(this.plan.evaluation.plan, this.#exactRows, row, values);
   }
 
   /** Whether a point has the carried values of all recursive operators: one that failed in a row that it missed has none. */

@@ -42,7 +42,7 @@ export interface SelectionOptions {
   readonly endsRest?: boolean | undefined;
   /** Nodes that may rest do so even where they lose a row: the caller ends their rest before (`isRestDue`), if it can. */
   readonly mayLose?: boolean | undefined;
-  /** Of the nodes that would run only the first so many do, which read nothing of the others. Default: all. */
+  /** Of the nodes that would run only this many do, the first, which read nothing of the others. Default: all. */
   readonly nodesMax?: number | undefined;
 }
 

@@ -14,7 +14,7 @@ export function compareCalls(a: CallOrder, b: CallOrder): number {
   return (b.priority ?? 0) - (a.priority ?? 0) || (a.call - b.call) | 0;
 }
 
-/** First rows of so many other sessions go between two rows of one session. */
+/** First rows of this many other sessions go between two rows of one session. */
 const ROWS_APART = 256;
 
 /**

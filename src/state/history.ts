@@ -1,5 +1,6 @@
+import type { RecurrencePoint } from "../checkpoint/state_file.ts";
 import { type Dag, inputsOf } from "../dag/dag.ts";
-import type { RecurrentPlan } from "../kernel/run/recurrences.ts";
+import type { RecurrenceValues, RecurrentPlan } from "../kernel/run/recurrences.ts";
 import { type KernelOperator, windowRowsOf } from "../operator/definition.ts";
 import type { Plan, PlanTask } from "../plan/plan.ts";
 
@@ -7,7 +8,7 @@ import type { Plan, PlanTask } from "../plan/plan.ts";
 const ROWS_MIN = 256;
 /** Carried values are read between two rows, which do not overlap then. */
 const POINT_ROWS_MIN = 64;
-/** Of rows whose number is given, at least so many parts begin with a point: a program to come may look back further. */
+/** Of rows whose number is given, at least this many parts begin with a point: a program to come may look back further. */
 const PARTS_MIN = 3;
 
 /** All values are exact: those of a session that has always run the task. */
@@ -30,7 +31,7 @@ export type ShortOfHistory = Readonly<Record<string, number>>;
 /** How many rows are kept. */
 export interface RowRetention {
   readonly rows: number;
-  /** Carried values are kept before every so many rows. */
+  /** Rows from one point of carried values to the next. */
   readonly pointRows: number;
 }
 
@@ -127,10 +128,20 @@ export function retentionFor(
   return { rows, pointRows: Math.max(1, Math.min(pointRows, Math.floor(rows / parts))) };
 }
 
-/** The recursive tasks whose carried values before a row are exact, where the tasks of the plan are from these rows on. */
-export function exactBefore({ tasks }: Plan, taskRows: readonly number[], row: number): Set<string> {
+/**
+ * Carried values before a row as a point.
+ *
+ * @param taskRows from which row on each task of the plan is exact: see `exactRows`
+ */
+export function pointOf(
+  { tasks }: Plan,
+  taskRows: readonly number[],
+  row: number,
+  values: RecurrenceValues,
+): RecurrencePoint {
   const known = tasks.filter((_, task) => taskRows[task]! <= row);
-  return new Set(known.flatMap(({ fingerprints }) => fingerprints));
+  const exact = new Set(known.flatMap(({ fingerprints }) => fingerprints));
+  return { row, values, exact: exact.intersection(new Set(values.keys())) };
 }
 
 /** The largest value of the tasks that a task reads; its other inputs have the value `other`. */

@@ -1,7 +1,7 @@
 import type { Dag } from "../dag/dag.ts";
 import type { PanelBlock } from "../data/panel/panel_source.ts";
 import type { RecurrenceValues, RecurrentPlan } from "../kernel/run/recurrences.ts";
-import { exactBefore, exactRowOfOutput, exactRows, historyNeedOf, retentionFor } from "./history.ts";
+import { exactRowOfOutput, exactRows, historyNeedOf, pointOf, retentionFor } from "./history.ts";
 import { type ColumnRow, type RetainedRow, RetainedRows, type SavedRows } from "./retained_rows.ts";
 
 /** The recurrences of an open plan before its next row. No run is under way. */
@@ -89,8 +89,7 @@ export class StreamHistory {
   }
 
   #pointOf(row: number, values: RecurrenceValues) {
-    const exact = exactBefore(this.#plan.plan, this.#exactRows, row);
-    return { row, values, exact: exact.intersection(new Set(values.keys())) };
+    return pointOf(this.#plan.plan, this.#exactRows, row, values);
   }
 }
 

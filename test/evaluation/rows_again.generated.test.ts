@@ -85,7 +85,7 @@ async function opened<T>(
   }
 }
 
-/** @param blocksMax the reading ends early after so many blocks */
+/** @param blocksMax the reading ends early after this many blocks */
 async function valuesOf(
   blocks: ReturnType<FactorStream["rows"]>,
   { laneCount }: Panel,

@@ -6,6 +6,7 @@ import { compile, defineOperator, Engine, type LiveSession } from "../../src/ind
 import { LiveProgram } from "../../src/live/live_program.ts";
 import { openSession } from "../../src/live/session/open_session.ts";
 import { WarmUp } from "../../src/live/session/update.ts";
+import { facts, x } from "../engine/fixtures/operator_facts.ts";
 import { until } from "../support/until.ts";
 
 /** A session that is closed, or was never wanted, leaves nothing open, nothing running and no memory in use. */
@@ -176,17 +177,11 @@ describe("closing while an update", () => {
 
 test("the push after one that was aborted in an operator that does not return goes on, and so does a revision", async () => {
   const waiting = defineOperator({
+    ...facts,
     name: "for_ever_at_9",
     axis: "elementwise",
-    parameters: [{ name: "x", kind: "series" }],
-    result: "series",
-    unit: "other",
-    nulls: "Null where x is null.",
-    source: "made for a test",
+    parameters: [x],
     summary: "x; does not return for 9.",
-    costNs: () => 1,
-    examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
-    nullWhere: {},
     reference: (x) => {
       while (x === 9);
       return x;

@@ -8,6 +8,7 @@ import {
   metricsText,
 } from "../../src/index.ts";
 import { ENGINE_METRICS, type MetricDefinition } from "../../src/metrics/definitions.ts";
+import { facts, x } from "../engine/fixtures/operator_facts.ts";
 import { panelOf } from "../panels.ts";
 import { until } from "../support/until.ts";
 import { familiesOf } from "./exposition.ts";
@@ -149,17 +150,11 @@ describe("executors and memory", () => {
       hang: { limitMs: 100, replaces: true, onHang: () => {} },
     });
     const endless = defineOperator({
+      ...facts,
       name: "endless_at_9",
       axis: "elementwise",
-      parameters: [{ name: "x", kind: "series" }],
-      result: "series",
-      unit: "other",
-      nulls: "Null where x is null.",
-      source: "made for a test",
+      parameters: [x],
       summary: "x; never ends for 9.",
-      costNs: () => 1,
-      examples: [{ formula: "x", inputs: { x: [1] }, output: [1] }],
-      nullWhere: {},
       reference: (x) => {
         while (x === 9) Math.sqrt(x);
         return x;

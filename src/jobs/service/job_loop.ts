@@ -30,7 +30,7 @@ export interface JobLoopOptions {
 export type LoopEvent =
   | { readonly kind: "missed"; readonly count: number; readonly run: number }
   | { readonly kind: "overlap"; readonly policy: OverlapPolicy; readonly dueMs: number }
-  /** So many due times wait for the current run. */
+  /** Due times that wait for the current run. */
   | { readonly kind: "waiting"; readonly count: number }
   /** The current run goes on although the policy is `cancel`. */
   | { readonly kind: "let_finish"; readonly cancelledRuns: number; readonly dueMs: number }
