@@ -137,6 +137,14 @@ export const sinkInUse = (job: string, sink: string) =>
     "give the job a new sink, or the journal that these results belong to",
   );
 
+export const noLinks = (sink: string, cause: unknown) =>
+  new UsageError(
+    "E536",
+    `${sink}: its file system makes no symbolic links (${(cause as Error).message}), by which results are replaced at once`,
+    "use a sink on another file system, or a duckdb sink; changes: keep leaves results as they are",
+    { cause },
+  );
+
 export const noDates = (job: string, type: string) =>
   mistake(
     `job ${job}: needs the date of each row, and its times are ${type}`,
