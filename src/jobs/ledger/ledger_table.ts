@@ -130,7 +130,11 @@ export class LedgerTable<Row> {
   }
 
   #rowsBefore(id: number, count: number): StoredRow[] {
-    return this.#file.use(() => this.#before.all(id, count)) as unknown[] as StoredRow[];
+    const rows = this.#file.use(() => this.#before.all(id, count)) as unknown[] as StoredRow[];
+    // Damage may lead round in circles.
+    if (rows.some((row, index) => row.id >= (rows[index - 1]?.id ?? id)))
+      throw this.#file.damaged(`rows of ${this.#name} are not in their order`);
+    return rows;
   }
 
   #recordOf({ key, record, sum }: StoredRow): Row {
