@@ -90,7 +90,8 @@ export class Ledger implements Disposable {
 
   private constructor(file: LedgerFile, job: string, isNew: boolean) {
     if (isNew) file.exec(`PRAGMA application_id = ${APPLICATION_ID}; PRAGMA user_version = ${VERSION}`);
-    if (file.value("PRAGMA application_id") !== APPLICATION_ID) throw file.damaged("it is none");
+    if (file.value("PRAGMA application_id") !== APPLICATION_ID)
+      throw file.damaged("it is none of factorloom");
     if ((file.value("PRAGMA user_version") as number) > VERSION) throw ledgerNewer(file.path);
     this.#file = file;
     this.#dataVersion = file.value("PRAGMA data_version");
