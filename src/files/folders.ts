@@ -1,7 +1,7 @@
 /**
- * Creates folders one by one: Node's recursive `mkdir` never returns where folders cannot be created, as in /proc.
+ * Names in folders, and new folders, created one by one: Node's recursive `mkdir` never returns where folders cannot be created, as in /proc.
  */
-import { mkdir, stat } from "node:fs/promises";
+import { mkdir, readdir, stat } from "node:fs/promises";
 import { dirname } from "node:path";
 
 async function isFolder(path: string): Promise<boolean> {
@@ -21,5 +21,16 @@ export async function makeFolders(path: string): Promise<string | undefined> {
 async function makeFolder(path: string): Promise<void> {
   await mkdir(path).catch(async (error) => {
     if (error.code !== "EEXIST" || !(await isFolder(path))) throw error;
+  });
+}
+
+/** Names in a folder, with `recursive` also below it; none if it does not exist. @throws the system's error. */
+export async function namesIn(
+  folder: string,
+  options: { readonly recursive?: boolean } = {},
+): Promise<string[]> {
+  return await readdir(folder, options).catch((error: NodeJS.ErrnoException) => {
+    if (error.code === "ENOENT") return [];
+    throw error;
   });
 }

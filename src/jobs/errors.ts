@@ -1,4 +1,4 @@
-/** The errors of jobs: input, journal and sink, the machine, the configuration. */
+/** The errors of jobs: input, ledger and sink, the machine, the configuration. */
 import type { MisplacedRows, QueryRows } from "../data/job_tables/database_file.ts";
 import { DataError, errorsOf, ResourceError, UsageError } from "../errors.ts";
 import { counted } from "../text/counted.ts";
@@ -8,19 +8,39 @@ const inUse = errorsOf(ResourceError, "E450");
 const mistake = errorsOf(UsageError, "E530");
 const jobDiffers = errorsOf(UsageError, "E531");
 
-export const journalDamaged = (file: string, reason: string) =>
-  new DataError(
-    "E360",
-    `${file}: the journal is damaged: ${reason}`,
-    "restore journal and sink together from one backup, or start the job under another name with a sink of its own",
+const BACKUP =
+  "restore ledger and sink together from one backup, or start the job under another name with a sink of its own";
+
+const noLedger = errorsOf(DataError, "E360");
+
+export const ledgerDamaged = (file: string, reason: string) =>
+  noLedger(`${file}: the ledger is damaged: ${reason}`, BACKUP);
+
+export const ledgerNewer = (file: string) =>
+  noLedger(`${file}: a later version of factorloom wrote this ledger`, "install that version");
+
+export const ledgerOfOther = (file: string, owner: string, job: string) =>
+  noLedger(
+    `${file}: is the ledger of job ${owner}, and lies in the place of that of job ${job}`,
+    "move it back, or give the job its former name",
   );
 
+/** Codes of SQLite: SQLITE_PERM, NOMEM, READONLY, IOERR, FULL, CANTOPEN; SQLITE_BUSY, LOCKED. */
+const REFUSED = new Set([3, 7, 8, 10, 13, 14]);
+const KEPT = new Set([5, 6]);
+
+/** What an error of a ledger's database means; other errors are as they were. All statements are right: others mean damage. */
+export function ledgerFails(file: string, error: unknown): unknown {
+  const { errcode, message } = error as { readonly errcode?: number; readonly message: string };
+  if (errcode === undefined) return error;
+  const code = errcode & 0xff;
+  if (KEPT.has(code))
+    return inUse(`${file}: another process uses it (${message})`, "end that process or wait for it");
+  return REFUSED.has(code) ? storageFails(file, error as Error) : ledgerDamaged(file, message);
+}
+
 export const sinkDiffers = (job: string, what: string) =>
-  new DataError(
-    "E367",
-    `job ${job}: its sink is not what its journal says: ${what}`,
-    "restore journal and sink together from one backup, or start the job under another name with a sink of its own",
-  );
+  new DataError("E367", `job ${job}: its sink is not what its ledger says: ${what}`, BACKUP);
 
 export const inputChanged = (file: string, bytesBefore: number, bytes: number) =>
   noLongerSame(
@@ -126,15 +146,15 @@ export const lockFails = (path: string, cause: unknown) =>
 
 export const jobChanged = (job: string, what: string, undo = "undo the change") =>
   jobDiffers(
-    `job ${job}: ${what} changed since its journal began`,
+    `job ${job}: ${what} changed since its ledger began`,
     `give the changed job a new name and a new sink: it evaluates all input again; or ${undo}`,
   );
 
 export const sinkInUse = (job: string, sink: string) =>
   new UsageError(
     "E532",
-    `job ${job}: ${sink} holds results already, and its journal knows of none`,
-    "give the job a new sink, or the journal that these results belong to",
+    `job ${job}: ${sink} holds results already, and its ledger knows of none`,
+    "give the job a new sink, or the ledger that these results belong to",
   );
 
 export const noLinks = (sink: string, cause: unknown) =>
@@ -156,8 +176,8 @@ export const factorTwice = (job: string, factor: string, first: string, second: 
 
 export const journalOlder = (file: string) =>
   jobDiffers(
-    `${file}: is a journal of version 0.1.0, which has no digests of the results`,
-    "start the job under another name with a sink of its own: it evaluates all input again",
+    `${file}: is a journal of an earlier version of factorloom, which had no ledger`,
+    "start the job under another name with a sink of its own: it evaluates all input again; or install the version that wrote it",
   );
 
 export const nothingSelected = (job: string, name: string) =>

@@ -7,7 +7,7 @@ import { openPanelRows } from "../../src/data/source/panel_rows.ts";
 import { readPanel } from "../../src/data/source/read_panel.ts";
 import { compile, Engine } from "../../src/index.ts";
 import type { JobConfig } from "../../src/jobs/config/config.ts";
-import { JobHistory } from "../../src/jobs/journal/history.ts";
+import type { Ledger } from "../../src/jobs/ledger/ledger.ts";
 import { JobSink } from "../../src/jobs/output/sink.ts";
 import type { Panel } from "../../src/panel.ts";
 import { collectBlocks } from "./collect_blocks.ts";
@@ -117,7 +117,7 @@ describe("a folder of Parquet files is one panel", async () => {
         schedule: { timezone: "UTC" },
         call: {},
       } as unknown as JobConfig,
-      new JobHistory(),
+      { begin: null } as Ledger,
     );
     const staged = sink.stage(1, { time, symbols, factors }, () => true);
     const { laneCount, present, fields } = expected;
@@ -130,7 +130,7 @@ describe("a folder of Parquet files is one panel", async () => {
     };
     await staged.append({ rowCount, times, present: last.present, columns: last.fields });
     await staged.finish();
-    await sink.publish({ kind: "prepared", sequence: 1, outputs: staged.outputs } as never);
+    await sink.publish(1, staged.outputs);
     const panel = await collected(folder, 64);
     expectSame(panel, { ...expected, ...last, time: { ...time, values: times } });
   });

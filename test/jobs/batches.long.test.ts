@@ -1,25 +1,16 @@
-import { mkdirSync, readdirSync, readFileSync, rmSync, utimesSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, rmSync, utimesSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/data/duckdb/database.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
-import { JobStore, readHistory } from "../../src/jobs/journal/job_store.ts";
+import { JobStore } from "../../src/jobs/ledger/job_store.ts";
 import { Superseded } from "../../src/jobs/service/job_loop.ts";
 import { JobRunner } from "../../src/jobs/service/job_runner.ts";
 import type { Log } from "../../src/jobs/service/log.ts";
 import { SharedHost } from "../../src/jobs/service/shared_host.ts";
 import { readStatus } from "../../src/jobs/service/status.ts";
-import { JobFolder, keptLog, realBars, SILENT, type Sink } from "./job_folder.ts";
-
-const historyOf = (folder: JobFolder) => readHistory(join(folder.path, "journal"), "bars");
-
-/** How many files each batch had. */
-function batchesOf(folder: JobFolder): number[] {
-  const lines = readFileSync(join(folder.path, "journal/bars/journal.jsonl"), "utf8").trim().split("\n");
-  const records = lines.map((line) => JSON.parse(line).record);
-  return records.flatMap(({ kind, inputs }) => (kind === "prepared" ? [inputs.length] : []));
-}
+import { batchLog, JobFolder, keptLog, realBars, SILENT, type Sink } from "./job_folder.ts";
 
 /** 12 symbols and 5 days a file. */
 const FILE_ROWS = 60;
@@ -33,8 +24,10 @@ test.each([
   const bars = realBars(7, 5);
   for (const text of bars) folder.addBars(text);
   const { log, messages } = keptLog();
-  expect(await folder.run(log, {}, { limits: { rows: 3 * FILE_ROWS, ms: 1e9 } })).toBeNull();
-  expect(batchesOf(folder)).toEqual([3, 3, 1]);
+  const { log: counting, batches } = batchLog();
+  const both = { ...log, debug: counting.debug };
+  expect(await folder.run(both, {}, { limits: { rows: 3 * FILE_ROWS, ms: 1e9 } })).toBeNull();
+  expect(batches).toEqual([3, 3, 1]);
   expect(messages.filter((message) => message.startsWith("committed"))).toHaveLength(7);
   expect(messages.at(-1)).toMatch(/^run done .*"files":7,"rows":420/);
   expect(await folder.results()).toEqual(await folder.expected(bars));
@@ -48,8 +41,9 @@ test("a batch ends at its time limit", async () => {
   using folder = new JobFolder();
   const bars = realBars(3, 5);
   for (const text of bars) folder.addBars(text);
-  expect(await folder.run(SILENT, {}, { limits: { rows: 1e9, ms: 0 } })).toBeNull();
-  expect(batchesOf(folder)).toEqual([1, 1, 1]);
+  const { log, batches } = batchLog();
+  expect(await folder.run(log, {}, { limits: { rows: 1e9, ms: 0 } })).toBeNull();
+  expect(batches).toEqual([1, 1, 1]);
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
@@ -84,9 +78,9 @@ test("files of any format share a batch", async () => {
       );
     }
   }
-  const failure = await folder.run();
-  expect(failure).toBeNull();
-  expect(batchesOf(folder)).toEqual([6]);
+  const { log, batches } = batchLog();
+  expect(await folder.run(log)).toBeNull();
+  expect(batches).toEqual([6]);
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
@@ -101,12 +95,13 @@ test.each([
   using folder = new JobFolder({ sink: "arrow" });
   const bars = realBars(5, 5);
   const paths = bars.map((text, index) => folder.addBars(index === 3 ? spoil(text) : text));
-  expect(String(await folder.run())).toContain(code);
-  expect(batchesOf(folder)).toEqual([3]);
+  const { log, batches } = batchLog();
+  expect(String(await folder.run(log))).toContain(code);
+  expect(batches).toEqual([3]);
   expect(await folder.results()).toEqual(await folder.expected(bars.slice(0, 3)));
   writeFileSync(paths[3]!, bars[3]!);
-  expect(await folder.run()).toBeNull();
-  expect(batchesOf(folder)).toEqual([3, 2]);
+  expect(await folder.run(log)).toBeNull();
+  expect(batches).toEqual([3, 2]);
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });
 
@@ -114,8 +109,9 @@ test("a wrong file among others is skipped, and the others are as without it", a
   using folder = new JobFolder({ job: "bad_input: skip" });
   const bars = realBars(6, 5);
   for (const [index, text] of bars.entries()) folder.addBars(index === 2 || index === 4 ? twice(text) : text);
-  expect(await folder.run()).toBeNull();
-  expect(batchesOf(folder)).toEqual([2, 1, 1]);
+  const { log, batches } = batchLog();
+  expect(await folder.run(log)).toBeNull();
+  expect(batches).toEqual([2, 1, 1]);
   const good = bars.filter((_, index) => index !== 2 && index !== 4);
   expect(await folder.results()).toEqual(await folder.expected(good));
 });
@@ -125,15 +121,17 @@ test("a file among others that changes at its turn waits, and those before it ar
   // Several blocks each: the third is not read before the first is evaluated.
   const bars = realBars(4, 300, 4);
   const paths = bars.map((text) => folder.addBars(text));
+  const { log: counting, batches } = batchLog();
   const log: Log = {
-    ...SILENT,
+    ...counting,
     debug(fields, message) {
+      counting.debug(fields, message);
       const isFirst = message === "evaluated" && "path" in fields && fields.path === paths[0];
       if (isFirst) utimesSync(paths[2]!, new Date(), new Date(0));
     },
   };
   expect(await folder.run(log)).toBeNull();
-  expect(batchesOf(folder)).toEqual([2]);
+  expect(batches).toEqual([2]);
   expect(await folder.results()).toEqual(await folder.expected(bars.slice(0, 2)));
   expect(await folder.run()).toBeNull();
   expect(await folder.results()).toEqual(await folder.expected(bars));
@@ -161,7 +159,7 @@ test("a run that is cancelled loses the current batch, one that is stopped commi
       };
       const { abort, stop } = signals;
       await expect(runner.run({ abort: abort.signal, stop: stop.signal })).rejects.toBeInstanceOf(Superseded);
-      return store.history.committed.files;
+      return store.ledger.committed.files;
     };
     expect(await run("abort", 5)).toBe(3);
     // Files of one block have been read together.
@@ -205,7 +203,8 @@ test("results that a database refuses are not counted until a later run has inse
   await sql("DROP TABLE factors", "ALTER TABLE kept RENAME TO factors");
   expect(await folder.run(log)).toBeNull();
   expect(messages.at(-1)).toMatch(/^run done .*"files":1,"rows":60/);
-  expect((await historyOf(folder)).committed).toMatchObject({ files: 2, rows: 120 });
+  using ledger = await folder.ledger();
+  expect(ledger.committed).toMatchObject({ files: 2, rows: 120 });
   expect(await folder.results()).toEqual(await folder.expected([first, second]));
 });
 
@@ -213,9 +212,11 @@ test("an error names what lies in the way of the journal", async () => {
   using folder = new JobFolder();
   folder.addBars(realBars(1, 5)[0]!);
   const journal = join(folder.path, "journal");
-  const inTheWay = join(journal, "bars/journal.jsonl");
+  const inTheWay = join(journal, "bars/ledger.sqlite");
   mkdirSync(inTheWay, { recursive: true });
-  await expect(folder.run()).rejects.toThrow(`E442 ${inTheWay}: a folder lies where a file belongs (EISDIR`);
+  await expect(folder.run()).rejects.toThrow(
+    `E442 ${inTheWay}: cannot be used (unable to open database file)`,
+  );
   rmSync(journal, { recursive: true });
   writeFileSync(journal, "");
   await expect(folder.run()).rejects.toThrow(`E442 ${journal}: a file lies where a folder belongs (EEXIST`);

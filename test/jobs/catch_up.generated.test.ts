@@ -3,7 +3,6 @@ import { once } from "node:events";
 import { mkdirSync, readdirSync, rmdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { JobFolder, realBars } from "./job_folder.ts";
@@ -30,13 +29,15 @@ test(`a catch-up of ${FILES} small files that is killed at ${KILLS} moments of c
     const args = [driver, folder.config, String(rows), String(events), String(random.below(30))];
     const child = spawn(process.execPath, args, { stdio: "ignore" });
     expect((await once(child, "exit"))[1], `${SEED} kill ${kill}`).toBe("SIGKILL");
-    done.push((await readHistory(join(folder.path, "journal"), "bars")).committed.files);
+    using ledger = await folder.ledger();
+    done.push(ledger.committed.files);
   }
   console.info(`${SEED}: committed after each kill:`, done.join(" "));
   expect(await folder.run(), SEED).toBeNull();
-  const { committed, outputs } = await readHistory(join(folder.path, "journal"), "bars");
-  expect([committed.files, committed.rows], SEED).toEqual([FILES, FILES * SYMBOLS]);
-  expect(outputs, SEED).toHaveLength(FILES);
+  using ledger = await folder.ledger();
+  ledger.verify();
+  expect(ledger.committed, SEED).toMatchObject({ files: FILES, rows: FILES * SYMBOLS, outputs: FILES });
+  expect([ledger.consumed.size, ledger.outputs.size], SEED).toEqual([FILES, FILES]);
   expect(await folder.results(), SEED).toEqual(await folder.expected(bars));
   const names = readdirSync(join(folder.path, "journal/bars"));
   expect(names.filter((name) => name.startsWith("checkpoint")).length, SEED).toBeLessThanOrEqual(2);
@@ -69,8 +70,8 @@ test(`files of ${ORDERS} catch-ups are evaluated in the order of time, and none 
       const path = join(folder.path, "bars", names[bad]!);
       wrong.spoil(path);
       expect(String(await folder.run()), note).toMatch(/E304|E369/);
-      const { committed } = await readHistory(join(folder.path, "journal"), "bars");
-      if (followTime) expect(committed.files, note).toBe(bad);
+      using ledger = await folder.ledger();
+      if (followTime) expect(ledger.committed.files, note).toBe(bad);
       wrong.clear(path);
       folder.addBars(bars[bad]!, names[bad]!);
     }

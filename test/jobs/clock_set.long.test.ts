@@ -4,7 +4,6 @@ import { renameSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { faketimeLibrary, hasFaketime } from "../support/needs.ts";
 import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 
@@ -54,7 +53,10 @@ describe.runIf(await hasFaketime())("a clock that is set while jobs run", () => 
   test("back by a day and forth by two days silences no job, and no row is lost or doubled", async () => {
     using folder = new JobFolder();
     const bars = realBars(3, 5);
-    const committed = async () => (await readHistory(join(folder.path, "journal"), "bars")).sequence;
+    const committed = async () => {
+      using ledger = await folder.ledger();
+      return ledger.sequence;
+    };
     const service = new FakedService(folder, (await faketimeLibrary())!);
     try {
       folder.addBars(bars[0]!);

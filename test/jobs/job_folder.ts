@@ -18,6 +18,7 @@ import { openDatabase, queryRows } from "../../src/data/duckdb/database.ts";
 import type { HostOptions } from "../../src/evaluation/start_host.ts";
 import type { RunConfig } from "../../src/jobs/config/config.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
+import { Ledger } from "../../src/jobs/ledger/ledger.ts";
 import type { Log } from "../../src/jobs/service/log.ts";
 import { type RunJobsOptions, runJobs } from "../../src/jobs/service/run_jobs.ts";
 import { CliHost } from "../cli/cli_host.ts";
@@ -137,6 +138,11 @@ jobs:
     return await runJobs(changed as RunConfig, { once: true, stop, log, ...options });
   }
 
+  /** The ledger of the job as it is on the disk now. */
+  async ledger(): Promise<Ledger> {
+    return await Ledger.open(join(this.path, "journal/bars/ledger.sqlite"), "bars", "read");
+  }
+
   /** As `run`, by the built command line. */
   async runBuilt(): Promise<string | null> {
     const child = spawn(
@@ -206,6 +212,15 @@ export async function sql(path: string, ...statements: string[]): Promise<void> 
 }
 
 export const SILENT: Log = { debug() {}, info() {}, warn() {}, error() {} };
+
+/** A log that keeps how many files each batch has. */
+export function batchLog(): { log: Log; batches: number[] } {
+  const batches: number[] = [];
+  const debug = (fields: { step?: string; files?: number }) => {
+    if (fields.step === "prepared") batches.push(fields.files!);
+  };
+  return { log: { ...SILENT, debug }, batches };
+}
 
 /** A log that keeps its lines. */
 export function keptLog(): { log: Log; messages: string[] } {

@@ -4,7 +4,6 @@ import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { setTimeout as wait } from "node:timers/promises";
 import { describe, expect, test } from "vitest";
-import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { Seeded } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
 import { JobFolder, ROOT, realBars, type Sink } from "./job_folder.ts";
@@ -59,8 +58,6 @@ function publishing(sink: Sink): readonly Moment[] {
 
 const oneOf = (moments: readonly Moment[]): Moment => moments[random.below(moments.length)]!;
 
-const historyOf = (folder: JobFolder) => readHistory(join(folder.path, "journal"), "bars");
-
 describe("a process that is killed", () => {
   test.each(SINKS)(`at ${CHANCE_KILLS} moments at random leaves each row once: %s`, async (sink) => {
     using folder = new JobFolder({ sink, top: "log: { level: debug }" });
@@ -80,9 +77,9 @@ describe("a process that is killed", () => {
         (line, number) => (isLast ? line.includes('"msg":"committed"') : number >= chosen),
         60 * random.uniform(),
       );
-      const history = await historyOf(folder);
-      if (history.sequence > sequence) waiting = 0;
-      sequence = history.sequence;
+      using ledger = await folder.ledger();
+      if (ledger.sequence > sequence) waiting = 0;
+      sequence = ledger.sequence;
     }
     expect(sequence, SEED).toBeGreaterThan(0);
     expect(await folder.runBuilt(), SEED).toBeNull();
@@ -103,9 +100,9 @@ describe("a process that is killed", () => {
       const driver = join(import.meta.dirname, "killed_at_step.ts");
       const child = spawn(process.execPath, [driver, folder.config, ...moment], { stdio: "ignore" });
       expect((await once(child, "exit"))[1], name).toBe("SIGKILL");
-      const { isPending } = await historyOf(folder);
-      expect(isPending, name).toBe(isPublishing);
-      if (isPending) pending += 1;
+      using ledger = await folder.ledger();
+      expect(ledger.isPending, name).toBe(isPublishing);
+      if (ledger.isPending) pending += 1;
     }
     expect(pending, "kills between prepared and committed").toBe(STEP_KILLS - Math.ceil(STEP_KILLS / 4));
     expect(await folder.run(), SEED).toBeNull();

@@ -29,7 +29,7 @@ const FILES = 2;
 const FORMULAS = "slow = ema(close, 4)\nmomentum = delta(close, 3)\nother = open\n";
 const seeded = new Seeded();
 
-/** A healthy folder, and how it was after each run: journals name absolute paths, so that trials share one path. */
+/** A healthy folder, and how it was after each run: ledgers name absolute paths, so that trials share one path. */
 interface Healthy {
   readonly folder: JobFolder;
   readonly kept: readonly string[];
@@ -232,29 +232,21 @@ async function harmParts({ folder }: Healthy, name: string): Promise<Mutation> {
   return { what: `${part} has another ${kind === 5 ? "type" : "value"}`, isOld };
 }
 
-function harmJournal(healthy: Healthy, job: string): Mutation {
+function harmLedger(healthy: Healthy, job: string): Mutation {
   const folder = join(healthy.folder.path, "journal", job);
   const checkpoints = filesBelow(folder).filter((path) => path.endsWith(".bin"));
-  const journal = join(folder, "journal.jsonl");
+  const ledger = join(folder, "ledger.sqlite");
   const kind = seeded.below(6);
   if (kind === 0) return { what: restore(healthy, join("journal", job)), isOld: false };
-  if (kind === 1) return { what: restore(healthy, join("journal", job, "journal.jsonl")), isOld: false };
-  if (kind === 2) {
-    const lines = readFileSync(journal, "utf8").trimEnd().split("\n");
-    const [from, to] = [seeded.below(lines.length), seeded.below(lines.length)];
-    const [line] = seeded.uniform() < 0.5 ? [lines[from]!] : lines.splice(from, 1);
-    lines.splice(to, 0, line!);
-    writeFileSync(journal, `${lines.join("\n")}\n`);
-    return { what: `line ${from} of ${journal} at ${to}`, isOld: false };
-  }
-  if (kind === 3) return harmFile(journal, checkpoints, false);
+  if (kind === 1) return { what: restore(healthy, join("journal", job, "ledger.sqlite")), isOld: false };
+  if (kind < 4) return harmFile(ledger, checkpoints, false);
   return harmFile(oneOf(checkpoints), checkpoints, false);
 }
 
 async function mutate(healthy: Healthy, isChained: boolean): Promise<Mutation> {
   const { folder } = healthy;
   const chained = isChained && seeded.uniform() < 0.5;
-  if (seeded.uniform() < 0.35) return harmJournal(healthy, chained ? "chained" : "bars");
+  if (seeded.uniform() < 0.35) return harmLedger(healthy, chained ? "chained" : "bars");
   if (folder.sink === "duckdb") return await harmDatabase(healthy);
   if (seeded.uniform() < 0.15) return { what: restore(healthy, chained ? "second" : "out"), isOld: false };
   return await harmParts(healthy, chained ? "second" : "out");
@@ -273,7 +265,7 @@ const CASES: readonly (readonly [Sink, boolean])[] = [
 ];
 
 test(
-  `no mutation of a sink, a journal or a checkpoint ends well with other content: ${TRIALS} trials`,
+  `no mutation of a sink, a ledger or a checkpoint ends well with other content: ${TRIALS} trials`,
   async () => {
     const counts = { controls: 0, refused: 0, right: 0, verified: 0 };
     for (const [number, [sink, isChained]] of CASES.entries()) {

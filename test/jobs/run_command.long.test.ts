@@ -4,7 +4,6 @@ import { existsSync, readdirSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as wait } from "node:timers/promises";
 import { afterEach, describe, expect, test } from "vitest";
-import { readHistory } from "../../src/jobs/journal/job_store.ts";
 import { JobFolder, ROOT, realBars } from "./job_folder.ts";
 
 const MAIN = join(ROOT, "dist/src/cli/main.js");
@@ -70,7 +69,8 @@ describe("run", () => {
     expect(await ended).toBe(code);
     expect(written.stderr).toContain('"msg":"run interrupted"');
     expect(existsSync(join(folder.path, "journal/.lock.pid"))).toBe(false);
-    const { committed, isPending, lastRun } = await readHistory(join(folder.path, "journal"), "bars");
+    using ledger = await folder.ledger();
+    const { committed, isPending, lastRun } = ledger;
     expect([isPending, lastRun?.outcome, lastRun?.files]).toEqual([false, "interrupted", committed.files]);
     expect(committed.files).toBeGreaterThan(0);
     expect(committed.files).toBeLessThan(FILES);
@@ -192,7 +192,7 @@ describe("a dry run and the status", () => {
     expect(await folder.runBuilt()).toBeNull();
     const healthy = start("status", folder.config, "--verify");
     expect(await healthy.ended).toBe(0);
-    expect(healthy.written.stdout).toContain("bars: the sink holds what its journal says");
+    expect(healthy.written.stdout).toContain("bars: the sink holds what its ledger says");
     rmSync(join(folder.path, "out/date=2013-02-11/part-00000001.parquet"));
     const harmed = start("status", folder.config, "--verify", "--json");
     expect(await harmed.ended).toBe(1);

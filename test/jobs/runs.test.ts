@@ -136,7 +136,7 @@ test("a file in the place of the sink or the journal is named, also by a dry run
   await expect(planRuns(config, 0)).rejects.toThrow(sink);
   await expect(readStatus(config, 0, { verify: true })).rejects.toThrow(sink);
   writeFileSync(join(folder.path, "journal"), "");
-  const journal = /^E442 .*journal\.jsonl: a file lies where a folder belongs \(ENOTDIR/;
+  const journal = /^E442 .*ledger\.sqlite: a file lies where a folder belongs \(ENOTDIR/;
   await expect(planRuns(config, 0)).rejects.toThrow(journal);
   await expect(readStatus(config, 0)).rejects.toThrow(journal);
 });
@@ -207,7 +207,7 @@ test("a changed job is refused", async () => {
   folder.addBars(realBars(1, 5)[0]!);
   expect(await folder.run()).toBeNull();
   folder.configure({ formulas: "x = close" });
-  expect(String(await folder.run())).toContain("E531 job bars: formulas changed since its journal began");
+  expect(String(await folder.run())).toContain("E531 job bars: formulas changed since its ledger began");
   folder.configure({ job: "select: [slow]" });
   expect(String(await folder.run())).toContain("select changed");
   folder.configure({});
@@ -259,7 +259,7 @@ test("another file of operators is refused, also by a dry run, and the same one 
   use("second.mjs", OPERATOR);
   expect(await folder.run()).toBeNull();
   use("third.mjs", OPERATOR.replace("2 * x", "3 * x"));
-  const refused = /^E531 job bars: operators changed since its journal began\n/;
+  const refused = /^E531 job bars: operators changed since its ledger began\n/;
   expect((await folder.run())?.message).toMatch(refused);
   await expect(planRuns(await readRunConfig(folder.config), 0)).rejects.toThrow(refused);
 });
@@ -287,7 +287,7 @@ test("a symbol that the groups no longer have keeps its group, and a changed one
   folder.addBars(bars[1]!);
   writeGroups(withNew.map((line) => line.replace(/^AAPL,[^,]*/, "AAPL,Other")));
   const refused =
-    "E531 job bars: the groups of known symbols (sector of AAPL) changed since its journal began";
+    "E531 job bars: the groups of known symbols (sector of AAPL) changed since its ledger began";
   expect((await folder.run())?.message).toContain(refused);
   await expect(planRuns(await readRunConfig(folder.config), 0)).rejects.toThrow(refused);
   // Only the new symbol still has a line: nothing is missing.

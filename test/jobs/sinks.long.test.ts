@@ -25,7 +25,7 @@ test.each([
   ["ALTER TABLE factors ALTER slow TYPE FLOAT", "column slow of table .* is FLOAT, and DOUBLE was written"],
   ["ALTER TABLE factors DROP COLUMN slow", "has no column slow"],
   ["UPDATE factors SET slow = momentum WHERE symbol = 'A'", "the rows of table .* are not those"],
-  ["DROP TABLE factorloom_results", "stands at batch 0 of this journal, which stands at 1"],
+  ["DROP TABLE factorloom_results", "stands at batch 0 of this ledger, which stands at 1"],
 ])("a table that is not what was written is refused: %s", async (statement, message) => {
   using folder = new JobFolder({ sink: "duckdb", formulas: FORMULAS });
   const bars = realBars(2, 5);

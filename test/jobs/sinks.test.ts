@@ -33,19 +33,19 @@ test("rows go into a table by the names of its columns", async () => {
   expect(await rowTexts(byName, database)).toEqual(await folder.expected(bars));
 });
 
-test("an older journal is refused", async () => {
+test("an older ledger is refused", async () => {
   using folder = new JobFolder({ formulas: FORMULAS });
   const [first, second, third] = realBars(3, 2) as [string, string, string];
   folder.addBars(first);
   expect(await folder.run()).toBeNull();
-  const journal = join(folder.path, "journal/bars/journal.jsonl");
-  copyFileSync(journal, `${journal}.backup`);
+  const ledger = join(folder.path, "journal/bars/ledger.sqlite");
+  copyFileSync(ledger, `${ledger}.backup`);
   folder.addBars(second);
   expect(await folder.run()).toBeNull();
-  copyFileSync(`${journal}.backup`, journal);
+  copyFileSync(`${ledger}.backup`, ledger);
   folder.addBars(third);
   expect(String(await folder.run())).toMatch(
-    /E367 .*part-00000002.parquet is there, and the journal does not know it/,
+    /E367 .*part-00000002.parquet is there, and the ledger does not know it/,
   );
 });
 

@@ -9,7 +9,7 @@ export function addStatus(program: Command): void {
     .command("status")
     .description("show the progress of the jobs of a configuration")
     .argument("<config>", "YAML file of jobs")
-    .option("--verify", "check all results in the sinks against the journals; exits with 1 if they differ")
+    .option("--verify", "check all results in the sinks against the ledgers; exits with 1 if they differ")
     .option("--json", "print the result as JSON")
     .action(status);
 }
@@ -43,7 +43,7 @@ function statusText({ pid, jobs }: RunStatus): string {
   });
   const errors = jobs.flatMap(({ job, error }) => (error === null ? [] : [`${job}: ${error}`]));
   const sinks = jobs.flatMap(({ job, sink }) =>
-    sink === null ? [] : [`${job}: ${sink.differs ?? "the sink holds what its journal says"}`],
+    sink === null ? [] : [`${job}: ${sink.differs ?? "the sink holds what its ledger says"}`],
   );
   const runner = pid === null ? "no process runs these jobs" : `process ${pid} runs these jobs`;
   return [table, runner, ...errors, ...sinks].join("\n");

@@ -9,8 +9,8 @@ import { counted } from "../../text/counted.ts";
 import type { FileSource, QuerySource } from "../config/config.ts";
 import { splitPattern } from "../config/source_pattern.ts";
 import { changesWhileRead, noInputEver } from "../errors.ts";
-import type { JobHistory } from "../journal/history.ts";
-import type { ConsumedInput } from "../journal/records.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { ConsumedInput } from "../ledger/records.ts";
 
 export type FileIdentity = Pick<ConsumedInput, "path" | "bytes" | "modifiedMs" | "sha256">;
 export type FileStamp = Pick<ConsumedInput, "path" | "bytes" | "modifiedMs">;
@@ -43,9 +43,9 @@ async function filesOfFolder(folder: string): Promise<string[]> {
 export async function expectInput(
   source: FileSource | QuerySource,
   paths: readonly string[],
-  { consumed, skipped }: Pick<JobHistory, "consumed" | "skipped">,
+  { batch, skipped }: Pick<Ledger, "batch" | "skipped">,
 ): Promise<void> {
-  if (paths.length > 0 || consumed.size > 0 || skipped.size > 0) return;
+  if (paths.length > 0 || batch !== null || skipped.size > 0) return;
   if (source.kind === "duckdb") throw noInputEver(source.database, "the query gives no row");
   const folder = source.folder ?? splitPattern(source.pattern!).folder;
   const names = await readdir(folder).catch(() => null);
@@ -58,15 +58,15 @@ export async function expectInput(
 /** Stands for the digest of a path that is skipped because it is no regular file. */
 export const NO_FILE = "no regular file";
 
-/** Why a path cannot be read as a file; null for a file or a link to one, and for a path that has vanished. */
-export async function whyNoFile(path: string): Promise<string | null> {
+/** The stamp of a file or of a link to one, or why the path cannot be read as a file; null for a path that has vanished. */
+export async function lookAt(path: string): Promise<FileStamp | string | null> {
   const status = await stat(path).catch((error: NodeJS.ErrnoException) => error);
   if (status instanceof Error) {
     if (status.code !== "ENOENT") return `cannot be looked at (${status.code})`;
     const isLink = (await lstat(path).catch(() => null))?.isSymbolicLink() === true;
     return isLink ? "is a link to a file that is not there" : null;
   }
-  if (status.isFile()) return null;
+  if (status.isFile()) return { path, bytes: status.size, modifiedMs: status.mtimeMs };
   if (status.isDirectory()) return "is a folder";
   if (status.isFIFO()) return "is a pipe";
   return status.isSocket() ? "is a socket" : "is a device";

@@ -10,19 +10,19 @@ import { BLOCK_ROWS_BEST } from "../../evaluation/fit_plan.ts";
 import { UNITS_PER_SECOND } from "../../panel.ts";
 import type { BadInputPolicy, RowReading } from "../config/config.ts";
 import { inputChanged, inputColumnMissing, inputLate, noRegularFile, timesDiffer } from "../errors.ts";
-import type { JobHistory } from "../journal/history.ts";
-import type { InputColumns } from "../journal/records.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { ConsumedInput, InputColumns } from "../ledger/records.ts";
 import { HeldInputs } from "./held_inputs.ts";
 import {
   digestOfFile,
   expectUnchanged,
   type FileIdentity,
+  type FileStamp,
   identify,
   isSameStamp,
   isUnfinished,
+  lookAt,
   NO_FILE,
-  stampOf,
-  whyNoFile,
 } from "./input_files.ts";
 
 /** A new file and the shape of its panel. */
@@ -66,6 +66,9 @@ export async function openInput(
   return await openSourceAs(path, names, layOutPanel, "whole", open);
 }
 
+/** Paths that are looked at together. */
+const LOOKS_MAX = 1_000;
+
 /** How files are opened. */
 export interface Reading {
   readonly names: RowReading;
@@ -83,7 +86,7 @@ export interface Reading {
  */
 export async function findNewInputs(
   paths: readonly string[],
-  history: JobHistory,
+  ledger: Ledger,
   reading: Reading,
   badInput: BadInputPolicy,
 ): Promise<FoundInputs> {
@@ -91,14 +94,14 @@ export async function findNewInputs(
   const bad: BadInput[] = [];
   const held = new HeldInputs();
   let end: { readonly count: number; readonly unfinished: string | null } | null = null;
-  for (const path of paths) {
+  for await (const look of looksAt(paths, ledger)) {
     reading.signal.throwIfAborted();
-    const found = await inspect(path, history, reading, held);
+    const found = await inspect(look, ledger, reading, held);
     if (found === null) continue;
     if (found !== "unfinished" && "rowCount" in found) inputs.push(found);
     else if (found !== "unfinished" && (badInput === "skip" || end === null)) bad.push(found);
     if (end === null && (found === "unfinished" || (bad.length > 0 && badInput === "fail")))
-      end = { count: inputs.length, unfinished: found === "unfinished" ? path : null };
+      end = { count: inputs.length, unfinished: found === "unfinished" ? look.path : null };
   }
   const inTime = inputs.toSorted((a, b) => Number(instantOf(a) - instantOf(b)));
   if (end === null) return { inputs: inTime, bad, unfinished: null };
@@ -106,32 +109,49 @@ export async function findNewInputs(
   return { inputs: namesFollow ? inputs.slice(0, end.count) : [], bad, unfinished: end.unfinished };
 }
 
+/** A path, what lies there, as `lookAt`, and what the ledger knows of it. */
+interface Look {
+  readonly path: string;
+  readonly there: FileStamp | string;
+  readonly consumed: ConsumedInput | null;
+}
+
+/** Looks at many paths at a time: one after the other takes three times as long. Leaves out those with nothing new. */
+async function* looksAt(paths: readonly string[], ledger: Ledger): AsyncGenerator<Look, void, void> {
+  for (let first = 0; first < paths.length; first += LOOKS_MAX) {
+    const some = paths.slice(first, first + LOOKS_MAX);
+    const consumed = ledger.consumed.getAll(some);
+    for (const [index, there] of (await Promise.all(some.map(lookAt))).entries()) {
+      const known = consumed[index]!;
+      const isKnown =
+        known !== null && typeof there === "object" && there !== null && isSameStamp(known, there);
+      if (there !== null && !isKnown) yield { path: some[index]!, there, consumed: known };
+    }
+  }
+}
+
 /** What a file is to a job; null if there is nothing to do with it. */
 async function inspect(
-  path: string,
-  history: JobHistory,
+  { path, there, consumed }: Look,
+  ledger: Ledger,
   reading: Reading,
   held: HeldInputs,
 ): Promise<NewInput | BadInput | "unfinished" | null> {
-  const skipped = history.skipped.get(path)?.sha256;
+  const skipped = ledger.skipped.get(path)?.sha256;
   const badUnlessSkipped = (sha256: string, error: DataError) =>
     sha256 === skipped ? null : { path, sha256, error };
-  const reason = await whyNoFile(path);
-  if (reason !== null) return badUnlessSkipped(NO_FILE, noRegularFile(path, reason));
-  const consumed = history.consumed.get(path);
-  if (consumed) {
-    const stamp = await stampOf(path);
-    if (isSameStamp(consumed, stamp)) return null;
+  if (typeof there === "string") return badUnlessSkipped(NO_FILE, noRegularFile(path, there));
+  if (consumed !== null) {
     const sha256 = await digestOfFile(path);
     if (sha256 === consumed.sha256) return null;
-    return badUnlessSkipped(sha256, inputChanged(path, consumed.bytes, stamp.bytes));
+    return badUnlessSkipped(sha256, inputChanged(path, consumed.bytes, there.bytes));
   }
   const file = await identify(path);
   if (file === null) return "unfinished";
   if (file.sha256 === skipped) return null;
   try {
     const input = await describe(file, reading, held);
-    const mistake = orderMistake(input, history);
+    const mistake = orderMistake(input, ledger);
     if (mistake !== null) throw mistake;
     return input;
   } catch (error) {
@@ -198,7 +218,7 @@ export async function readToEnd(input: NewInput, reading: Reading, columns: File
 /** DataError E362 or E364 unless the rows follow the evaluated ones; else null. */
 export function orderMistake(
   input: NewInput,
-  { begin, lastTime }: Pick<JobHistory, "begin" | "lastTime">,
+  { begin, lastTime }: Pick<Ledger, "begin" | "lastTime">,
 ): DataError | null {
   if (lastTime === null) return null;
   const { path } = input.file;

@@ -6,7 +6,7 @@ import { makeDurableFolder, syncFile, syncFolder } from "../../files/durable.ts"
 import { pendingFile } from "../../files/pending_file.ts";
 import type { QuerySource } from "../config/config.ts";
 import { inputGone, type TakenRows } from "../errors.ts";
-import type { JobHistory } from "../journal/history.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 
 export interface QueryFiles extends TakenRows {
   readonly paths: readonly string[];
@@ -26,17 +26,21 @@ export async function takeQueryRows(
   { database, query, timeColumn, symbolColumn }: QuerySource,
   folder: string,
   target: string,
-  history: JobHistory,
+  ledger: Ledger,
   options: Pick<QueryRowsOptions, "leaveOutIncomplete" | "columnsRead">,
 ): Promise<QueryFiles> {
   await makeDurableFolder(target);
   // Their rows were evaluated or skipped.
-  const earlier = (await listQueryFiles(folder)).filter((path) => {
-    return history.consumed.has(path) || history.skipped.has(path);
-  });
+  const there = await listQueryFiles(folder);
+  const consumed = ledger.consumed.getAll(there);
+  const earlier = there.filter(
+    (path, index) => consumed[index] !== null || ledger.skipped.get(path) !== null,
+  );
   const known = new Set(earlier);
-  const lost = history.consumed.keys().find((path) => dirname(path) === folder && !known.has(path));
-  if (lost !== undefined) throw inputGone(lost, "it is missing");
+  for (const page of ledger.consumed.pages()) {
+    const lost = page.find(({ path }) => dirname(path) === folder && !known.has(path));
+    if (lost !== undefined) throw inputGone(lost.path, "it is missing");
+  }
   // Rows that were taken but not evaluated may have been corrected: take them again.
   for (const path of await listQueryFiles(target)) if (!known.has(path)) await rm(path);
   const name = `rows-${String(earlier.length + 1).padStart(8, "0")}.parquet`;

@@ -3,8 +3,8 @@
  * atomically: a file by a rename, rows of a table by one transaction. Publishing is idempotent.
  */
 import { existsSync } from "node:fs";
-import { readdir, rename, rm, stat } from "node:fs/promises";
-import { dirname, join } from "node:path";
+import { rename, rm, stat } from "node:fs/promises";
+import { dirname, join, sep } from "node:path";
 import { type OutputColumns, outputNames } from "../../data/factors/factor_batches.ts";
 import {
   appendToTable,
@@ -17,13 +17,14 @@ import { dateOf } from "../../data/time/dates.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { DataError } from "../../errors.ts";
 import { makeDurableFolder, syncFile, syncFolder } from "../../files/durable.ts";
+import { namesIn } from "../../files/folders.ts";
 import type { TimeType } from "../../panel.ts";
 import type { JobConfig, SinkConfig } from "../config/config.ts";
 import { noDates, sinkDiffers, sinkInUse } from "../errors.ts";
 import { digestOfFile } from "../input/input_files.ts";
-import type { JobHistory } from "../journal/history.ts";
-import type { OutputPaths, PreparedRecord, StagedOutput } from "../journal/records.ts";
-import { storing } from "../journal/storing.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { OutputPaths, StagedOutput } from "../ledger/records.ts";
+import { storing } from "../ledger/storing.ts";
 import { StagedResults } from "./staged_results.ts";
 
 type TableSink = Extract<SinkConfig, { kind: "duckdb" }>;
@@ -33,37 +34,37 @@ const NEWEST = 2;
 
 export class JobSink {
   readonly #job: JobConfig;
-  readonly #history: JobHistory;
+  readonly #ledger: Ledger;
   /** Folder of the sink, or of its database. */
   readonly #folder: string;
 
-  constructor(job: JobConfig, history: JobHistory) {
+  constructor(job: JobConfig, ledger: Ledger) {
     const { sink } = job;
     this.#job = job;
-    this.#history = history;
+    this.#ledger = ledger;
     this.#folder = sink.kind === "duckdb" ? dirname(sink.database) : sink.folder;
   }
 
-  /** One for each journal: jobs may share the folder of a database, and two may begin in one sink at a time. */
+  /** One for each ledger: jobs may share the folder of a database, and two may begin in one sink at a time. */
   get #staging(): string {
-    return `.staging-${this.#history.begin?.id}`;
+    return `.staging-${this.#ledger.begin?.id}`;
   }
 
   /**
-   * Checks that the sink holds what the journal says. `newest` is quick: names and sizes of files, the number of rows of
+   * Checks that the sink holds what the ledger says. `newest` is quick: names and sizes of files, the number of rows of
    * a table, and the digests of the newest outputs; `all` checks every digest.
    *
    * @throws DataError E367; ResourceError E450 while another process writes to the database.
    */
   async check(extent: "newest" | "all"): Promise<void> {
-    if (this.#history.begin === null) return;
+    if (this.#ledger.begin === null) return;
     const { sink } = this.#job;
-    const newest = extent === "all" ? Number.POSITIVE_INFINITY : NEWEST;
+    const newest = extent === "all" ? this.#ledger.counts.outputs : NEWEST;
     if (sink.kind === "duckdb") await this.#checkTable(sink, newest);
     else await this.#checkFiles(sink.kind, newest);
   }
 
-  /** @throws UsageError E532 if the sink holds results when a journal begins, ResourceError E442 if it is no folder. */
+  /** @throws UsageError E532 if the sink holds results when a ledger begins, ResourceError E442 if it is no folder. */
   async expectEmpty(): Promise<void> {
     const { sink, name } = this.#job;
     if (sink.kind === "duckdb") {
@@ -97,7 +98,7 @@ export class JobSink {
   }
 
   /** Publishes the outputs of a batch that are not there yet. @throws DataError E367 if the sink has other content. */
-  async publish({ sequence, outputs }: PreparedRecord): Promise<void> {
+  async publish(sequence: number, outputs: readonly StagedOutput[]): Promise<void> {
     const { sink } = this.#job;
     if (sink.kind === "duckdb") {
       const staged = join(this.#folder, outputs[0]!.staged);
@@ -114,7 +115,7 @@ export class JobSink {
 
   /** Removes staged outputs; pending ones must be published before. */
   async discardStaged(): Promise<void> {
-    if (this.#history.begin === null) return;
+    if (this.#ledger.begin === null) return;
     await rm(join(this.#folder, this.#staging), { recursive: true, force: true });
   }
 
@@ -122,27 +123,33 @@ export class JobSink {
     await makeDurableFolder(dirname(target));
     const [isStaged, isThere] = [existsSync(staged), existsSync(target)];
     if (!isStaged && !isThere) throw this.#differs(`${target} is missing`);
-    if (isStaged && isThere) throw this.#differs(`${target} is there, and the journal has not published it`);
+    if (isStaged && isThere) throw this.#differs(`${target} is there, and the ledger has not published it`);
     if (isStaged) await rename(staged, target);
     await syncFolder(dirname(target));
   }
 
-  /** Finds files that are missing, altered, or unknown to the journal. */
+  /** Finds files that are missing, altered, or unknown to the ledger. */
   async #checkFiles(kind: SinkConfig["kind"], newest: number): Promise<void> {
-    const sizes = await fileSizes(this.#folder);
-    const { outputs } = this.#history;
-    const pendingCount = this.#pending.length;
-    for (const [index, output] of outputs.entries()) {
-      const left = outputs.length - index;
-      const stagedBytes = left <= pendingCount ? await this.#sizeOf(output.staged) : null;
-      const path = stagedBytes === null ? output.target : output.staged;
-      const bytes = stagedBytes ?? sizes.get(output.target) ?? null;
-      await this.#checkFile(path, bytes, output, left <= Math.max(newest, pendingCount));
-      sizes.delete(output.target);
+    const names = await namesIn(this.#folder, { recursive: true });
+    const unknown = new Set(
+      names.filter((name) => name.toLowerCase().endsWith(`.${kind}`) && !isHidden(name)),
+    );
+    const pendingCount = this.#pendingCount;
+    let age = 0;
+    for (const page of this.#ledger.outputs.pages()) {
+      const sizes = await Promise.all(page.map(({ target }) => this.#sizeOf(target)));
+      for (const [index, output] of page.entries()) {
+        const stagedBytes = age < pendingCount ? await this.#sizeOf(output.staged) : null;
+        const path = stagedBytes === null ? output.target : output.staged;
+        const isThorough = age < Math.max(newest, pendingCount);
+        await this.#checkFile(path, stagedBytes ?? sizes[index]!, output, isThorough);
+        unknown.delete(output.target);
+        age += 1;
+      }
     }
-    for (const path of sizes.keys())
-      if (path.toLowerCase().endsWith(`.${kind}`))
-        throw this.#differs(`${join(this.#folder, path)} is there, and the journal does not know it`);
+    for (const path of unknown)
+      if ((await this.#sizeOf(path)) !== null)
+        throw this.#differs(`${join(this.#folder, path)} is there, and the ledger does not know it`);
   }
 
   async #checkFile(
@@ -160,25 +167,26 @@ export class JobSink {
   }
 
   async #checkTable(sink: TableSink, newest: number): Promise<void> {
-    const { outputs, sequence } = this.#history;
+    const { sequence } = this.#ledger;
     const shown = `table ${sink.table} of ${sink.database}`;
     const target = this.#table(sink);
     const exists = (await sizeOf(sink.database)) !== null;
     const state = exists ? await tableState(target) : null;
     const position = state?.position ?? 0;
-    const awaited = position === sequence - 1 ? this.#pending : [];
-    for (const output of awaited)
+    const awaited = position === sequence - 1 ? this.#pendingCount : 0;
+    const outputs = this.#ledger.outputs.newest(awaited + newest).reverse();
+    const inTable = outputs.slice(0, outputs.length - awaited);
+    for (const output of outputs.slice(inTable.length))
       await this.#checkFile(output.staged, await this.#sizeOf(output.staged), output, true);
-    const rows = outputs.slice(0, outputs.length - awaited.length).map((output) => output.rows!);
-    const count = rows.reduce((sum, one) => sum + one.count, 0);
     if (state === null) {
-      if (count === 0) return;
+      if (inTable.length === 0) return;
       throw this.#differs(exists ? `${shown} is missing` : `${sink.database} is missing`);
     }
-    if (count === 0) throw this.#differs(`${shown} is there, and the journal does not know it`);
-    const wanted = sequence - (awaited.length > 0 ? 1 : 0);
+    if (inTable.length === 0) throw this.#differs(`${shown} is there, and the ledger does not know it`);
+    const wanted = sequence - (awaited > 0 ? 1 : 0);
     if (position !== wanted)
-      throw this.#differs(`${shown} stands at batch ${position} of this journal, which stands at ${wanted}`);
+      throw this.#differs(`${shown} stands at batch ${position} of this ledger, which stands at ${wanted}`);
+    const rows = inTable.map((output) => output.rows!);
     // Another type would round values or format them differently.
     for (const [index, name] of target.columns.entries()) {
       const type = [rows[0]!.timeType, "VARCHAR"][index] ?? "DOUBLE";
@@ -186,24 +194,25 @@ export class JobSink {
       if (own === undefined) throw this.#differs(`${shown} has no column ${name}`);
       if (own !== type) throw this.#differs(`column ${name} of ${shown} is ${own}, and ${type} was written`);
     }
+    const { counts, committed } = this.#ledger;
+    const count = awaited > 0 ? committed.rows : counts.rows;
     if (state.count !== count)
       throw this.#differs(`${shown} has ${state.count} rows, and ${count} were written`);
-    const ranges = rows.slice(-newest);
-    for (const [index, found] of (await digestsOfRanges(target, ranges)).entries()) {
-      const range = ranges[index]!;
+    for (const [index, found] of (await digestsOfRanges(target, rows)).entries()) {
+      const range = rows[index]!;
       if (found.count !== range.count || found.sum !== range.sum)
         throw this.#differs(`the rows of ${shown} from ${range.from} on are not those that were written`);
     }
   }
 
-  /** Outputs that may still be staged. */
-  get #pending(): readonly StagedOutput[] {
-    return this.#history.isPending ? this.#history.prepared!.outputs : [];
+  /** The newest outputs that may still be staged. */
+  get #pendingCount(): number {
+    return this.#ledger.isPending ? this.#ledger.batch!.outputs : 0;
   }
 
-  /** The table of the sink, as the journal describes it. */
+  /** The table of the sink, as the ledger describes it. */
   #table({ database, table }: TableSink): ResultTable {
-    const begin = this.#history.begin!;
+    const begin = this.#ledger.begin!;
     return { database, table, journal: begin.id, columns: outputNames(begin) };
   }
 
@@ -221,29 +230,13 @@ function output(folder: string, name: string, target: string): OutputPaths {
   return { staged: join(folder, `${name}.staged`), target };
 }
 
-/** Names in a folder; none if it does not exist yet. */
-async function namesIn(folder: string): Promise<string[]> {
-  return await readdir(folder).catch((error: NodeJS.ErrnoException) => {
-    if (error.code === "ENOENT") return [];
-    throw error;
-  });
+/** Whether a relative path leads through a name that starts with a dot. */
+function isHidden(path: string): boolean {
+  return path.split(sep).some((name) => name.startsWith("."));
 }
 
 /** The size of a file; null if there is none. */
 async function sizeOf(path: string): Promise<number | null> {
   const status = await stat(path).catch(() => null);
   return status?.isFile() ? status.size : null;
-}
-
-/** Sizes of all files below a folder, by relative path, without names that start with a dot. */
-async function fileSizes(folder: string, below = ""): Promise<Map<string, number>> {
-  const sizes = new Map<string, number>();
-  for (const name of await namesIn(join(folder, below))) {
-    if (name.startsWith(".")) continue;
-    const path = join(below, name);
-    const status = await stat(join(folder, path)).catch(() => null);
-    if (status?.isDirectory()) for (const entry of await fileSizes(folder, path)) sizes.set(...entry);
-    else if (status?.isFile()) sizes.set(path, status.size);
-  }
-  return sizes;
 }

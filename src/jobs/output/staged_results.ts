@@ -9,7 +9,7 @@ import { openFactorWriter } from "../../data/write/factor_writer.ts";
 import { makeDurableFolder, syncFile, syncFolder } from "../../files/durable.ts";
 import type { SinkConfig } from "../config/config.ts";
 import { digestOfFile } from "../input/input_files.ts";
-import type { OutputPaths, StagedOutput } from "../journal/records.ts";
+import type { OutputPaths, StagedOutput } from "../ledger/records.ts";
 
 /** Two days: clocks that go back just after midnight return to the day before. */
 const OPEN_MAX = 2;

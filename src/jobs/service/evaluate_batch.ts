@@ -1,10 +1,10 @@
 /**
  * Evaluates consecutive files as one batch, so that many small files share the cost of a commit: a checkpoint, two
- * records, four syncs.
+ * transactions, a sync of each file.
  */
 import { expectUnchanged } from "../input/input_files.ts";
 import { type NewInput, orderMistake, type Reading, sourceOf } from "../input/new_inputs.ts";
-import type { JobHistory } from "../journal/history.ts";
+import type { Ledger } from "../ledger/ledger.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import type { JobState } from "../state/job_state.ts";
 import type { LaneFile } from "../state/lane_source.ts";
@@ -30,7 +30,7 @@ export interface EvaluatedInput {
 export interface BatchSpec {
   readonly state: JobState;
   readonly staged: StagedResults;
-  readonly history: Pick<JobHistory, "begin">;
+  readonly ledger: Pick<Ledger, "begin">;
   readonly limits: BatchLimits;
   readonly reading: Reading;
   /** An abort ends the batch after the files that it has begun to read. */
@@ -56,14 +56,14 @@ export interface EvaluatedBatch {
  * @throws the reason of the reading's signal.
  */
 export async function evaluateBatch(inputs: readonly NewInput[], spec: BatchSpec): Promise<EvaluatedBatch> {
-  const { state, staged, history, limits, reading, stop, onEvaluated } = spec;
+  const { state, staged, ledger, limits, reading, stop, onEvaluated } = spec;
   const startedMs = performance.now();
   /** Inputs whose rows are read, and how many times the batch has up to their end. */
   const read: (EvaluatedInput & { readonly endTime: number })[] = [];
   let [begunCount, rowCount] = [0, 0];
   let readFailure: unknown = null;
   const isLate = (input: NewInput) =>
-    orderMistake(input, { begin: history.begin, lastTime: read.at(-1)!.input.lastTime }) !== null;
+    orderMistake(input, { begin: ledger.begin, lastTime: read.at(-1)!.input.lastTime }) !== null;
   function* files(): Generator<LaneFile, void, void> {
     for (const input of inputs) {
       const isFull = rowCount >= limits.rows || performance.now() - startedMs >= limits.ms;

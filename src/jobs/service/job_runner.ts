@@ -1,7 +1,7 @@
 /**
  * Runs one job. Each batch of inputs is committed in this order, so that a crash leaves either nothing of it or a batch
- * that the next run completes: stage and sync results, write and sync a checkpoint, journal `prepared`, publish results,
- * journal `committed`. A run first checks the sink, completes a prepared batch and removes other staged results.
+ * that the next run completes: stage and sync results, write and sync a checkpoint, note it as prepared, publish results,
+ * note it as committed. A run first checks the sink, completes a prepared batch and removes other staged results.
  */
 import { randomUUID } from "node:crypto";
 import { mkdtempDisposable } from "node:fs/promises";
@@ -26,12 +26,12 @@ import {
   readToEnd,
 } from "../input/new_inputs.ts";
 import { takeQueryRows } from "../input/query_inputs.ts";
-import type { JobHistory } from "../journal/history.ts";
-import type { JobStore } from "../journal/job_store.ts";
-import type { InputColumns, UniverseRecord } from "../journal/records.ts";
+import type { JobStore } from "../ledger/job_store.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { InputColumns, Universe } from "../ledger/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
-import { groupsRead } from "../state/job_groups.ts";
+import { JobGroups } from "../state/job_groups.ts";
 import {
   compileJob,
   expectSameSettings,
@@ -57,6 +57,7 @@ type Outcome = "done" | "unfinished";
 interface OpenState {
   readonly host: EngineHost;
   readonly state: JobState;
+  readonly universe: Universe | null;
   /** The last batch that the state includes; null while a batch is being evaluated. */
   sequence: number | null;
 }
@@ -65,13 +66,14 @@ export class JobRunner {
   readonly #job: JobConfig;
   readonly #host: SharedHost;
   readonly #store: JobStore;
-  readonly #history: JobHistory;
+  readonly #ledger: Ledger;
   readonly #limits: BatchLimits;
   readonly #sink: JobSink;
+  readonly #groups: JobGroups;
   readonly #onEvent: (event: RunEvent) => void;
   /** Kept open between runs. */
   #open: OpenState | null = null;
-  /** The program for the columns and texts that it was asked for last. */
+  /** The program for the texts, columns and table of groups that it was asked for last. */
   #compiled: { readonly key: string; readonly program: JobProgram } | null = null;
 
   constructor(
@@ -84,9 +86,10 @@ export class JobRunner {
     this.#job = job;
     this.#host = host;
     this.#store = store;
-    this.#history = store.history;
+    this.#ledger = store.ledger;
+    this.#groups = new JobGroups(job);
     this.#limits = limits;
-    this.#sink = new JobSink(job, store.history);
+    this.#sink = new JobSink(job, store.ledger);
     this.#onEvent = onEvent;
   }
 
@@ -116,7 +119,7 @@ export class JobRunner {
     using databases = new ReusedDatabases();
     const { signal } = new AbortController();
     const run = await this.#beginRun({ abort: signal, stop: signal }, databases);
-    const { begin, universe, sequence } = this.#history;
+    const { begin, universe, sequence } = this.#ledger;
     if (begin === null) await this.#sink.expectEmpty();
     await using folder = await mkdtempDisposable(join(tmpdir(), "factorloom-dry-run-"));
     const { inputs, bad } = await this.#findInputs(run, folder.path);
@@ -125,21 +128,21 @@ export class JobRunner {
     if (columns === undefined) return { inputs, factors: null };
     const { factors, ownGroups } = await this.#programFor(columns, run);
     if (inputs.length > 0 && sequence > 0)
-      await groupsRead(this.#job, columns, ownGroups, universe!.symbols, universe);
+      await this.#groups.forUniverse(columns, ownGroups, universe!.symbols, universe);
     return { inputs, factors: factors.length };
   }
 
   async close(): Promise<void> {
     await this.#closeState();
-    await this.#store.close();
+    this.#store[Symbol.dispose]();
   }
 
-  /** @throws UsageError E531 for other settings, DataError E367 for another sink than those of the journal. */
+  /** @throws UsageError E531 for other settings, DataError E367 for another sink than that of the ledger. */
   async #beginRun(signals: RunSignals, { open }: ReusedDatabases): Promise<Run> {
     const texts = await readFormulas(this.#job);
     const signal = AbortSignal.any([signals.abort, signals.stop]);
     const run = { texts, signals, names: this.#job.source, open, signal };
-    const { begin } = this.#history;
+    const { begin } = this.#ledger;
     if (begin !== null) expectSameSettings(this.#job, await this.#programFor(begin, run), begin);
     await this.#sink.check("newest");
     return run;
@@ -150,22 +153,22 @@ export class JobRunner {
     const { source, badInput } = this.#job;
     const paths =
       source.kind === "files" ? await listSourceFiles(source) : await this.#takeRows(source, run, target);
-    await expectInput(source, paths, this.#history);
-    return await findNewInputs(paths, this.#history, run, badInput);
+    await expectInput(source, paths, this.#ledger);
+    return await findNewInputs(paths, this.#ledger, run, badInput);
   }
 
   async #programFor(columns: InputColumns, { texts }: Run): Promise<JobProgram> {
     const { fieldNames, groupNames, time } = columns;
-    const key = JSON.stringify([[...texts], fieldNames, groupNames, time]);
+    const key = JSON.stringify([[...texts], fieldNames, groupNames, time, await this.#groups.stamp()]);
     if (this.#compiled?.key !== key)
-      this.#compiled = { key, program: await compileJob(this.#job, texts, columns) };
+      this.#compiled = { key, program: await compileJob(this.#job, texts, columns, this.#groups) };
     return this.#compiled.program;
   }
 
   /** Evaluates inputs of ascending times over the symbols of all of them. */
   async #evaluateAll(found: readonly NewInput[], run: Run): Promise<Outcome> {
     await this.#begin(found[0]!, run);
-    const program = await this.#programFor(this.#history.begin!, run);
+    const program = await this.#programFor(this.#ledger.begin!, run);
     const { good, outcome } = await this.#checkNewSymbols(found, program, run);
     let inputs: readonly NewInput[] = good;
     let batchMax = inputs.length;
@@ -181,22 +184,22 @@ export class JobRunner {
         return "unfinished";
       inputs = inputs.slice(Math.max(1, goodCount));
       // The very first file may have brought symbols that no good file has.
-      if (this.#history.sequence === 0) await this.#growUniverse(inputs, program);
+      if (this.#ledger.sequence === 0) await this.#growUniverse(inputs, program);
     }
     return outcome;
   }
 
   async #completePending(): Promise<void> {
-    const { prepared } = this.#history;
-    if (prepared && this.#history.isPending) {
-      const { sequence, inputs, rows } = prepared;
-      await this.#sink.publish(prepared);
-      await this.#store.append({ kind: "committed", sequence });
-      this.#onEvent({ kind: "completed", sequence, files: inputs.length, rows });
+    const { batch, isPending } = this.#ledger;
+    if (batch !== null && isPending) {
+      const { sequence, files, rows, outputs } = batch;
+      await this.#sink.publish(sequence, this.#ledger.outputs.newest(outputs));
+      this.#ledger.commit();
+      this.#onEvent({ kind: "completed", sequence, files, rows });
     }
     await this.#sink.discardStaged();
     await this.#store.removeOldCheckpoints();
-    if (this.#open?.sequence !== this.#history.sequence) await this.#closeState();
+    if (this.#open?.sequence !== this.#ledger.sequence) await this.#closeState();
   }
 
   /** Files with all rows of a query. @throws DataError E361 unless earlier rows are as they were, or may be others. */
@@ -204,12 +207,12 @@ export class JobRunner {
     const { name, badInput } = this.#job;
     // What formulas read of earlier rows must stay.
     const columnsRead = async () => {
-      if (this.#history.begin === null) return [];
-      const { fields, groups } = (await this.#programFor(this.#history.begin, run)).read;
+      if (this.#ledger.begin === null) return [];
+      const { fields, groups } = (await this.#programFor(this.#ledger.begin, run)).read;
       return [...fields, ...groups].map((column) => source.rename?.[column] ?? column);
     };
     const options = { leaveOutIncomplete: badInput === "skip", columnsRead };
-    const taken = await takeQueryRows(source, this.#store.queryFolder, target, this.#history, options);
+    const taken = await takeQueryRows(source, this.#store.queryFolder, target, this.#ledger, options);
     if (taken.incompleteRows > 0) this.#onEvent({ kind: "incomplete_rows", count: taken.incompleteRows });
     const misplaced = (["late", "vanished", "changed"] as const).filter((kind) => taken[kind].count > 0);
     for (const kind of misplaced) this.#onEvent({ kind: `${kind}_rows`, ...taken[kind] });
@@ -226,22 +229,21 @@ export class JobRunner {
   async #skip({ path, sha256, error }: BadInput): Promise<void> {
     if (!this.#isSkipping) throw error;
     const reason = error.problem;
-    await this.#store.append({ kind: "skipped", path, sha256, reason });
+    this.#ledger.skip({ path, sha256, reason });
     this.#onEvent({ kind: "skipped", path, code: error.code, reason });
   }
 
   /** The first evaluated file determines the columns; until one succeeds, they are those of the file being tried. */
   async #begin({ fieldNames, groupNames, time }: NewInput, run: Run): Promise<void> {
-    const { begin: before, prepared } = this.#history;
+    const { begin: before, batch } = this.#ledger;
     const columns = { fieldNames, groupNames, time };
-    if (prepared !== null || (before !== null && isDeepStrictEqual({ ...before, ...columns }, before)))
-      return;
+    if (batch !== null || (before !== null && isDeepStrictEqual({ ...before, ...columns }, before))) return;
     if (before === null) await this.#sink.expectEmpty();
     const program = await this.#programFor(columns, run);
     const kept = { factors: program.factors, settings: settingsOf(this.#job, program) };
     const id = before?.id ?? randomUUID();
     await this.#closeState();
-    await this.#store.append({ kind: "begin", job: this.#job.name, id, ...kept, ...columns });
+    this.#ledger.keep({ begin: { id, ...kept, ...columns } });
   }
 
   /**
@@ -253,14 +255,14 @@ export class JobRunner {
     { read }: JobProgram,
     run: Run,
   ): Promise<{ readonly good: NewInput[]; readonly outcome: Outcome }> {
-    const { universe, sequence } = this.#history;
+    const { universe, sequence } = this.#ledger;
     const known = new Set(sequence === 0 ? inputs[0]?.symbols : universe?.symbols);
     const good: NewInput[] = [];
     for (const input of inputs) {
       const isKnown = input.symbols.every((symbol) => known.has(symbol));
       try {
         if (!isKnown) {
-          const mistake = orderMistake(input, this.#history);
+          const mistake = orderMistake(input, this.#ledger);
           if (mistake !== null) throw mistake;
           await readToEnd(input, run, read);
         }
@@ -281,24 +283,24 @@ export class JobRunner {
    * @throws UsageError E531 if groups of symbols with rows of before have changed.
    */
   async #growUniverse(inputs: readonly NewInput[], program: JobProgram): Promise<void> {
-    const { universe, begin, sequence } = this.#history;
+    const { universe, begin, sequence } = this.#ledger;
     const known = sequence === 0 ? null : universe;
     const symbols = [
       ...new Set([known?.symbols ?? [], ...inputs.map((input) => input.symbols)].flat()),
     ].sort();
     if (symbols.length === 0) return;
-    const groups = await groupsRead(this.#job, begin!, program.ownGroups, symbols, known);
-    const grown: UniverseRecord = { kind: "universe", symbols, groups };
+    const groups = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, known);
+    const grown: Universe = { symbols, groups };
     if (isDeepStrictEqual(grown, universe)) return;
-    await this.#store.append(grown);
+    this.#ledger.keep({ universe: grown });
     this.#onEvent({ kind: "symbols", count: symbols.length });
   }
 
   async #openState(program: JobProgram, run: Run): Promise<OpenState> {
-    const { sequence } = this.#history;
+    const { sequence, universe } = this.#ledger;
     const host = await this.#host.current();
-    if (this.#open?.sequence === sequence && this.#open.host === host && !this.#history.universeIsNewer)
-      return this.#open;
+    const open = this.#open;
+    if (open?.sequence === sequence && open.host === host && open.universe === universe) return open;
     await this.#closeState();
     const state = await JobState.current({
       host,
@@ -307,7 +309,7 @@ export class JobRunner {
       reading: run,
       onRebuild: (reason, files) => this.#onEvent({ kind: "rebuilding", reason, files }),
     });
-    this.#open = { host, state, sequence };
+    this.#open = { host, state, universe, sequence };
     return this.#open;
   }
 
@@ -327,11 +329,11 @@ export class JobRunner {
     run: Run,
     inputs: readonly NewInput[],
   ): Promise<{ readonly goodCount: number; readonly failure: unknown }> {
-    const mistake = orderMistake(inputs[0]!, this.#history);
+    const mistake = orderMistake(inputs[0]!, this.#ledger);
     if (mistake !== null) return { goodCount: 0, failure: mistake };
-    const program = await this.#programFor(this.#history.begin!, run);
+    const program = await this.#programFor(this.#ledger.begin!, run);
     const open = await this.#openState(program, run);
-    const { begin, universe, sequence } = this.#history;
+    const { begin, universe, sequence } = this.#ledger;
     const { factors } = program;
     const origin = program.program.origin();
     const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin };
@@ -341,7 +343,7 @@ export class JobRunner {
       const { evaluated, saved, failure, goodCount } = await evaluateBatch(inputs, {
         state: open.state,
         staged,
-        history: this.#history,
+        ledger: this.#ledger,
         limits: this.#limits,
         reading: { ...run, signal: run.signals.abort },
         stop: run.signals.stop,
@@ -366,7 +368,7 @@ export class JobRunner {
     saved: Uint8Array,
     signal: AbortSignal,
   ): Promise<void> {
-    const sequence = this.#history.sequence + 1;
+    const sequence = this.#ledger.sequence + 1;
     const step = (name: Step) =>
       this.#onEvent({ kind: "step", step: name, sequence, files: evaluated.length });
     await staged.finish();
@@ -378,14 +380,14 @@ export class JobRunner {
     const inputs = evaluated.map(({ input: { file, rowCount, firstTime, lastTime } }) => {
       return { ...file, rowCount, firstTime: String(firstTime), lastTime: String(lastTime) };
     });
-    await this.#store.append({ kind: "prepared", sequence, inputs, rows, outputs, checkpoint });
+    this.#ledger.prepare({ inputs, rows, outputs, checkpoint });
     step("prepared");
-    await this.#sink.publish(this.#history.prepared!);
+    await this.#sink.publish(sequence, outputs);
     step("published");
-    await this.#store.append({ kind: "committed", sequence });
+    this.#ledger.commit();
     open.sequence = sequence;
     for (const { input, rows: own } of evaluated) {
-      const evaluatedTo = formatTime(input.lastTime, this.#history.begin!.time.type);
+      const evaluatedTo = formatTime(input.lastTime, this.#ledger.begin!.time.type);
       this.#onEvent({ kind: "committed", path: input.file.path, rows: own, evaluatedTo });
     }
     await this.#store.removeOldCheckpoints();

@@ -6,7 +6,7 @@ import { JOB_METRICS } from "../../metrics/definitions.ts";
 import type { HostMetrics } from "../../metrics/engine_metrics.ts";
 import { CONTENT_TYPE, PrometheusMetrics } from "../../metrics/prometheus.ts";
 import { portTaken } from "../errors.ts";
-import type { RunOutcome } from "../journal/records.ts";
+import type { RunOutcome } from "../ledger/records.ts";
 import type { RunEvent } from "./run_events.ts";
 
 const LOOPBACK = "127.0.0.1";

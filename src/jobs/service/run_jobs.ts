@@ -3,10 +3,10 @@ import { FactorloomError } from "../../errors.ts";
 import { type Clock, systemClock } from "../clock/clock.ts";
 import { Schedule } from "../clock/schedule.ts";
 import type { JobConfig, RunConfig } from "../config/config.ts";
-import { JobStore } from "../journal/job_store.ts";
-import { JournalLock } from "../journal/journal_lock.ts";
-import type { RanRecord, RunOutcome } from "../journal/records.ts";
-import { storing } from "../journal/storing.ts";
+import { JobStore } from "../ledger/job_store.ts";
+import { JournalLock } from "../ledger/journal_lock.ts";
+import type { EndedRun, RunOutcome } from "../ledger/records.ts";
+import { storing } from "../ledger/storing.ts";
 import { BATCH_LIMITS, type BatchLimits } from "./evaluate_batch.ts";
 import { type LoopEvent, loopJob, Superseded } from "./job_loop.ts";
 import { JobRunner } from "./job_runner.ts";
@@ -31,7 +31,7 @@ export interface RunJobsOptions {
  * @returns with `once` the first failure of a run, or the reason of `stop` if work is left; else null, since a process
  *   that runs on schedule survives failures.
  * @throws ResourceError E450 if the journal is in use, for the port, E403 for threads; DataError E360 for a damaged
- *   journal.
+ *   ledger.
  */
 export async function runJobs(config: RunConfig, options: RunJobsOptions): Promise<Error | null> {
   const lock = await storing(config.journal, () => JournalLock.take(config.journal));
@@ -99,7 +99,7 @@ interface JobServices {
   readonly limits: BatchLimits;
 }
 
-/** A job with its journal, runner, log and metrics. */
+/** A job with its ledger, runner, log and metrics. */
 class ScheduledJob {
   readonly #job: JobConfig;
   readonly #store: JobStore;
@@ -119,7 +119,7 @@ class ScheduledJob {
   }
 
   async loop(stop: AbortSignal): Promise<void> {
-    const { lastRun } = this.#store.history;
+    const { lastRun } = this.#store.ledger;
     const { missed, overlap, schedule } = this.#job;
     await loopJob(
       {
@@ -129,10 +129,10 @@ class ScheduledJob {
         clock: this.#services.clock,
         lastRunMs: lastRun === null ? null : Date.parse(lastRun.startedAt),
         run: async (_due, signal) => {
-          const { history } = this.#store;
-          const before = history.committed.files;
+          const { ledger } = this.#store;
+          const before = ledger.committed.files;
           await this.run({ abort: signal, stop });
-          return history.committed.files - before;
+          return ledger.committed.files - before;
         },
         onEvent: (event) => reportLoop(this.name, event, this.#services),
       },
@@ -141,14 +141,14 @@ class ScheduledJob {
   }
 
   /**
-   * Runs the job with retries, none after `stop`, and journals the outcome. Never rejects: returns the failure, which may
+   * Runs the job with retries, none after `stop`, and keeps the outcome. Never rejects: returns the failure, which may
    * be the reason of the signal that ended the run early.
    */
   async run(signals: RunSignals): Promise<Error | null> {
     const { clock, log, metrics } = this.#services;
     const { name: job, retries } = this.#job;
     const startedMs = clock.now();
-    const before = this.#store.history.committed;
+    const before = this.#store.ledger.committed;
     const failure = await retrying(
       () => storing(`job ${job}`, () => this.#runner.run(signals)),
       retries,
@@ -163,9 +163,8 @@ class ScheduledJob {
       (error: unknown) => (error instanceof Error ? error : new Error(String(error))),
     );
     const outcome = outcomeOf(failure, signals.stop);
-    const { files, rows } = this.#store.history.committed;
-    const record: RanRecord = {
-      kind: "ran",
+    const { files, rows } = this.#store.ledger.committed;
+    const record: EndedRun = {
       startedAt: new Date(startedMs).toISOString(),
       endedAt: new Date(clock.now()).toISOString(),
       outcome,
@@ -173,14 +172,14 @@ class ScheduledJob {
       rows: rows - before.rows,
       error: failure?.message ?? null,
     };
-    return await this.#recordRun(record, failure);
+    return this.#recordRun(record, failure);
   }
 
   async close(): Promise<void> {
     await this.#runner.close();
   }
 
-  async #recordRun(record: RanRecord, failure: Error | null): Promise<Error | null> {
+  #recordRun(record: EndedRun, failure: Error | null): Error | null {
     const { log, metrics } = this.#services;
     const { name: job } = this.#job;
     const { outcome, files, rows, error, startedAt, endedAt } = record;
@@ -190,12 +189,14 @@ class ScheduledJob {
       log.error({ job, files, rows, ms, error, stack: stackOf(failure) }, "run failed");
     else log.info({ job, files, rows, ms }, `run ${outcome}`);
     // A full disk must not end the other jobs: the run is complete or rolled back without this record.
-    const unrecorded = await this.#store.append(record).then(
-      () => null,
-      (reason: unknown) => reason as Error,
-    );
-    if (unrecorded) log.error({ job, error: unrecorded.message }, "the run could not be recorded");
-    return failure ?? unrecorded;
+    try {
+      this.#store.ledger.endRun(record);
+      return failure;
+    } catch (error) {
+      const unrecorded = error as Error;
+      log.error({ job, error: unrecorded.message }, "the run could not be recorded");
+      return failure ?? unrecorded;
+    }
   }
 }
 

@@ -4,10 +4,10 @@ import { DataError, UsageError } from "../../errors.ts";
 import { Schedule } from "../clock/schedule.ts";
 import type { JobConfig, RunConfig } from "../config/config.ts";
 import { journalLocked } from "../errors.ts";
-import type { JobHistory } from "../journal/history.ts";
-import { JobStore, readHistory } from "../journal/job_store.ts";
-import { lockHolder } from "../journal/journal_lock.ts";
-import type { RunOutcome } from "../journal/records.ts";
+import { JobStore } from "../ledger/job_store.ts";
+import { lockHolder } from "../ledger/journal_lock.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { RunOutcome } from "../ledger/records.ts";
 import { JobSink } from "../output/sink.ts";
 import { BATCH_LIMITS } from "./evaluate_batch.ts";
 import { JobRunner } from "./job_runner.ts";
@@ -26,7 +26,7 @@ export interface JobStatus {
   readonly position: string | null;
   readonly nextRun: string | null;
   readonly error: string | null;
-  /** How the sink differs from the journal, null if it does not; the whole is null if the sink was not checked. */
+  /** How the sink differs from the ledger, null if it does not; the whole is null if the sink was not checked. */
   readonly sink: { readonly differs: string | null } | null;
 }
 
@@ -41,7 +41,7 @@ export interface RunStatus {
   readonly jobs: readonly JobStatus[];
 }
 
-/** @throws DataError E360 for a damaged journal; with `verify` ResourceError E450 while a process runs the jobs. */
+/** @throws DataError E360 for a damaged ledger; with `verify` ResourceError E450 while a process runs the jobs. */
 export async function readStatus(
   config: RunConfig,
   nowMs: number,
@@ -50,8 +50,10 @@ export async function readStatus(
   const pid = await lockHolder(config.journal);
   if (verify && pid !== null) throw journalLocked(config.journal, pid);
   const jobs = config.jobs.map(async (job): Promise<JobStatus> => {
-    const history = await readHistory(config.journal, job.name);
-    const { lastRun, lastSuccess, committed, skipped } = history;
+    using store = await JobStore.open(config.journal, job.name, "read");
+    const { ledger } = store;
+    if (verify) ledger.verify();
+    const { lastRun, lastSuccess, committed } = ledger;
     return {
       job: job.name,
       lastRun: lastRun?.startedAt ?? null,
@@ -59,20 +61,20 @@ export async function readStatus(
       lastSuccess: lastSuccess?.endedAt ?? null,
       files: committed.files,
       rows: committed.rows,
-      skipped: skipped.size,
-      position: positionOf(history),
+      skipped: ledger.skipped.size,
+      position: positionOf(ledger),
       nextRun: nextRun(job, nowMs),
       error: lastRun?.error ?? null,
-      sink: verify ? { differs: await differenceOf(job, history) } : null,
+      sink: verify ? { differs: await differenceOf(job, ledger) } : null,
     };
   });
   return { pid, jobs: await Promise.all(jobs) };
 }
 
-async function differenceOf(job: JobConfig, history: JobHistory): Promise<string | null> {
+async function differenceOf(job: JobConfig, ledger: Ledger): Promise<string | null> {
   try {
-    const sink = new JobSink(job, history);
-    await (history.begin === null ? sink.expectEmpty() : sink.check("all"));
+    const sink = new JobSink(job, ledger);
+    await (ledger.begin === null ? sink.expectEmpty() : sink.check("all"));
     return null;
   } catch (error) {
     if (error instanceof DataError || error instanceof UsageError) return error.message;
@@ -80,8 +82,8 @@ async function differenceOf(job: JobConfig, history: JobHistory): Promise<string
   }
 }
 
-function positionOf({ committed: { lastTime }, begin }: JobHistory): string | null {
-  return lastTime === null || begin === null ? null : formatTime(lastTime, begin.time.type);
+function positionOf({ committed: { lastTime }, begin }: Ledger): string | null {
+  return lastTime === null || begin === null ? null : formatTime(BigInt(lastTime), begin.time.type);
 }
 
 function nextRun({ schedule }: JobConfig, nowMs: number): string | null {
@@ -112,7 +114,7 @@ export async function planRuns(config: RunConfig, nowMs: number): Promise<Planne
 }
 
 async function planRun({ journal, engine }: RunConfig, job: JobConfig, nowMs: number): Promise<PlannedRun> {
-  const store = await JobStore.read(journal, job.name);
+  using store = await JobStore.open(journal, job.name, "read");
   const runner = new JobRunner(job, new SharedHost(engine), store, BATCH_LIMITS, () => {});
   const { inputs, factors } = await runner.plan();
   return {
@@ -120,7 +122,7 @@ async function planRun({ journal, engine }: RunConfig, job: JobConfig, nowMs: nu
     factors,
     newFiles: inputs.length,
     newRows: inputs.reduce((sum, { rowCount }) => sum + rowCount, 0),
-    position: positionOf(store.history),
+    position: positionOf(store.ledger),
     nextRun: nextRun(job, nowMs),
   };
 }

@@ -18,8 +18,8 @@ import { noSuchFile } from "../../text/no_such_file.ts";
 import type { JobConfig } from "../config/config.ts";
 import { factorTwice, jobChanged, nothingSelected } from "../errors.ts";
 import type { FileColumns } from "../input/new_inputs.ts";
-import type { BeginRecord, InputColumns } from "../journal/records.ts";
-import { readJobGroups } from "./job_groups.ts";
+import type { BeginRecord, InputColumns } from "../ledger/records.ts";
+import type { JobGroups } from "./job_groups.ts";
 
 /** The formula files of a job as one program, with the options of its evaluation. */
 export interface JobProgram {
@@ -116,10 +116,11 @@ export async function compileJob(
   job: JobConfig,
   texts: FormulaTexts,
   columns: InputColumns,
+  table: JobGroups,
 ): Promise<JobProgram> {
   const { fieldNames: fields, groupNames, time } = columns;
   const operators = await loadOperators(job.program.operators ?? []);
-  const ownGroups = [...(await readJobGroups(job, columns, [])).keys()];
+  const ownGroups = [...(await table.forSymbols(columns, [])).keys()];
   const groups = [...groupNames, ...ownGroups];
   const programs = [...texts].map(([file, text]) => {
     return compile(text, { file, fields, groups, ...job.program, operators });

@@ -6,8 +6,9 @@ import { FactorStream } from "../../evaluation/factor_stream.ts";
 import { inputGone } from "../errors.ts";
 import { digestOfFile } from "../input/input_files.ts";
 import { openInput, type Reading } from "../input/new_inputs.ts";
-import type { JobStore } from "../journal/job_store.ts";
-import type { ConsumedInput, PreparedRecord } from "../journal/records.ts";
+import type { JobStore } from "../ledger/job_store.ts";
+import type { Ledger } from "../ledger/ledger.ts";
+import type { Batch, ConsumedInput } from "../ledger/records.ts";
 import { groupsOf } from "./job_groups.ts";
 import type { JobProgram } from "./job_program.ts";
 import { type LaneFile, LaneSource, type LaneSourceSpec } from "./lane_source.ts";
@@ -35,7 +36,7 @@ export class JobState {
    */
   static async current(spec: CurrentStateSpec): Promise<JobState> {
     const { host, program, store } = spec;
-    const { prepared, begin, universe } = store.history;
+    const { batch, begin, universe } = store.ledger;
     const { fieldNames, groupNames, time } = begin!;
     const ownGroups = groupsOf(universe!);
     const { symbols } = universe!;
@@ -43,7 +44,7 @@ export class JobState {
     const lanes = { symbols, time, fieldNames, groupNames, ownGroups, seriesNames };
     const state = await JobState.open(host, program, lanes);
     try {
-      if (prepared !== null) await state.#resume(spec, prepared);
+      if (batch !== null) await state.#resume(spec, batch);
       return state;
     } catch (error) {
       await state.close();
@@ -89,12 +90,11 @@ export class JobState {
   }
 
   /** Restores the checkpoint, or evaluates the inputs that the state depends on and drops the results. */
-  async #resume(spec: CurrentStateSpec, { checkpoint }: PreparedRecord): Promise<void> {
+  async #resume(spec: CurrentStateSpec, { checkpoint }: Batch): Promise<void> {
     const { program, store, reading, onRebuild } = spec;
     const reason = await this.#restore(await store.readCheckpoint(checkpoint), reading.signal);
     if (reason === null) return;
-    const { consumed } = store.history;
-    const needed = lastInputs([...consumed.values()], program.historyRows);
+    const needed = lastInputs(store.ledger, program.historyRows);
     onRebuild(reason, needed.length);
     const files = needed.map(({ path, sha256 }) => ({
       path,
@@ -140,12 +140,15 @@ function withoutAbsentLane(
   };
 }
 
-/** The last inputs that together have at least `rows` rows. */
-function lastInputs(inputs: readonly ConsumedInput[], rows: number): readonly ConsumedInput[] {
+/** The last inputs that together have at least `rows` rows, in their order. */
+function lastInputs(ledger: Ledger, rows: number): readonly ConsumedInput[] {
+  const inputs: ConsumedInput[] = [];
   let count = 0;
-  const first = inputs.findLastIndex(({ rowCount }) => {
-    count += rowCount;
-    return count >= rows;
-  });
-  return inputs.slice(Math.max(0, first));
+  for (const page of ledger.consumed.pages())
+    for (const input of page) {
+      inputs.push(input);
+      count += input.rowCount;
+      if (count >= rows) return inputs.reverse();
+    }
+  return inputs.reverse();
 }

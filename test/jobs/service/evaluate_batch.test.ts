@@ -25,7 +25,7 @@ test("a file whose end is found after its last rows are evaluated is in the batc
   const { evaluated } = await evaluateBatch([input], {
     state: state as unknown as JobState,
     staged: { append: async () => {} } as never,
-    history: { begin: null },
+    ledger: { begin: null },
     limits: { rows: 1e9, ms: 1e9 },
     reading: { signal: new AbortController().signal } as never,
     stop: new AbortController().signal,

@@ -2,8 +2,8 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import type { JobConfig } from "../../../src/jobs/config/config.ts";
-import type { UniverseRecord } from "../../../src/jobs/journal/records.ts";
-import { groupsOf, groupsRead } from "../../../src/jobs/state/job_groups.ts";
+import type { Universe } from "../../../src/jobs/ledger/records.ts";
+import { groupsOf, JobGroups } from "../../../src/jobs/state/job_groups.ts";
 import { fileFolder } from "../../support/file_folder.ts";
 import { Seeded } from "../../support/seeded.ts";
 import { trials } from "../../support/trials.ts";
@@ -18,17 +18,16 @@ const read = ["sector"];
 /** Lines of the table by symbol, each with its labels by column. */
 type Table = Map<string, Record<string, string>>;
 
-async function universeOf(table: Table, symbols: readonly string[], known: UniverseRecord | null) {
+async function universeOf(table: Table, symbols: readonly string[], known: Universe | null) {
   const names = Object.keys([...table.values()][0]!);
   const lines = [...table].map(([symbol, labels]) =>
     [symbol, ...names.map((name) => labels[name])].join(","),
   );
   writeFileSync(path, `${[["symbol", ...names].join(","), ...lines].join("\n")}\n`);
-  const groups = await groupsRead(job, columns, read, symbols, known);
-  return { kind: "universe", symbols, groups } as const;
+  return { symbols, groups: await new JobGroups(job).forUniverse(columns, read, symbols, known) };
 }
 
-function labelsOf(universe: UniverseRecord): Record<string, string | null> {
+function labelsOf(universe: Universe): Record<string, string | null> {
   const { labels, codes } = groupsOf(universe).get("sector")!;
   return Object.fromEntries(universe.symbols.map((symbol, lane) => [symbol, labels[codes[lane]!] ?? null]));
 }

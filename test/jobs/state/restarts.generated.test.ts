@@ -144,12 +144,7 @@ async function runBatch(program: Program, { panel, first, end, options, saved }:
   const state = await JobState.current({
     host: oneOf(hosts),
     store: {
-      history: {
-        prepared: saved && { checkpoint: {} },
-        begin: columns,
-        universe: { symbols, groups: [] },
-        consumed: new Map(),
-      },
+      ledger: { batch: saved && { checkpoint: {} }, begin: columns, universe: { symbols, groups: [] } },
       readCheckpoint: async () => saved,
     } as unknown as CurrentStateSpec["store"],
     program: { program, options, seriesNames } as unknown as JobProgram,

@@ -1,4 +1,4 @@
-/** The records of a job's journal. Times of rows are texts of whole numbers: JSON numbers would round them. */
+/** What the ledger of a job holds. Times of rows are texts of whole numbers: numbers would round them. */
 import type { RowsDigest } from "../../data/job_tables/result_table.ts";
 import type { TimeType } from "../../panel.ts";
 
@@ -30,9 +30,7 @@ export interface StagedOutput extends OutputPaths {
 
 /** The job and the shape of its first file, which later runs must keep. */
 export interface BeginRecord {
-  readonly kind: "begin";
-  readonly job: string;
-  /** Random: identifies this journal among those of jobs with the same name. */
+  /** Random: identifies this ledger among those of jobs with the same name. */
   readonly id: string;
   /** Columns of the results besides time and symbol. */
   readonly factors: readonly string[];
@@ -46,9 +44,8 @@ export interface BeginRecord {
 /** Columns that formulas may read. */
 export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time">;
 
-/** The panel has these lanes from here on. */
-export interface UniverseRecord {
-  readonly kind: "universe";
+/** The lanes of the panel. */
+export interface Universe {
   readonly symbols: readonly string[];
   /** What formulas read of the table of groups: `codes` has one index into `labels` for each symbol, -1 for none. */
   readonly groups: readonly {
@@ -58,11 +55,8 @@ export interface UniverseRecord {
   }[];
 }
 
-/** Results and checkpoint of a batch are on disk: the batch will be completed. */
-export interface PreparedRecord {
-  readonly kind: "prepared";
-  /** Counts the batches from 1. */
-  readonly sequence: number;
+/** Files whose results and checkpoint are on disk: the batch will be completed. */
+export interface PreparedBatch {
   /** At least one, in the order of evaluation. */
   readonly inputs: readonly ConsumedInput[];
   /** Rows of results. */
@@ -71,15 +65,28 @@ export interface PreparedRecord {
   readonly checkpoint: { readonly file: string; readonly sha256: string };
 }
 
-/** All results of the batch are in the sink. */
-export interface CommittedRecord {
-  readonly kind: "committed";
-  readonly sequence: number;
+export interface Counts {
+  readonly files: number;
+  /** Of results. */
+  readonly rows: number;
+  readonly outputs: number;
 }
 
-/** A file that is skipped. */
-export interface SkippedRecord {
-  readonly kind: "skipped";
+export interface Batch extends Counts {
+  /** Counts the batches from 1. */
+  readonly sequence: number;
+  readonly lastTime: string;
+  readonly checkpoint: PreparedBatch["checkpoint"];
+}
+
+/** What the sink certainly holds, of the batches up to this one. */
+export interface Committed extends Counts {
+  readonly sequence: number;
+  readonly lastTime: string | null;
+}
+
+/** A file that is passed over while it is as it was. */
+export interface SkippedInput {
   readonly path: string;
   /** `NO_FILE` for what is no regular file. */
   readonly sha256: string;
@@ -89,9 +96,8 @@ export interface SkippedRecord {
 /** A run is cancelled by the next run, interrupted by the end of the process. */
 export type RunOutcome = "done" | "failed" | "cancelled" | "interrupted";
 
-/** A run has ended. Those that committed no file are in a file beside the journal. */
-export interface RanRecord {
-  readonly kind: "ran";
+/** A run that has ended. */
+export interface EndedRun {
   readonly startedAt: string;
   readonly endedAt: string;
   readonly outcome: RunOutcome;
@@ -99,11 +105,3 @@ export interface RanRecord {
   readonly rows: number;
   readonly error: string | null;
 }
-
-export type JournalRecord =
-  | BeginRecord
-  | UniverseRecord
-  | PreparedRecord
-  | CommittedRecord
-  | SkippedRecord
-  | RanRecord;
