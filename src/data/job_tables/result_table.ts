@@ -86,14 +86,74 @@ async function appendRows(
     if (position !== sequence - 1) return position;
     if (sequence === 1) await connection.run(`CREATE TABLE ${table} AS ${rows} LIMIT 0`);
     await connection.run(`INSERT INTO ${table} BY NAME ${rows}`);
-    await connection.run(
-      `INSERT OR REPLACE INTO ${POSITIONS} VALUES (${sqlText(target.journal)}, ${sqlText(target.table)}, ${sequence})`,
-    );
+    await setPosition(database, target, sequence);
     await connection.run("COMMIT");
     return sequence;
   } catch (error) {
     throw databaseRefuses(target.database, reasonOf(error), error);
   }
+}
+
+/** Writes the rows of a table, in the order of their times, to a Parquet file. @throws as `tableState`. */
+export async function copyTable({ database, table, columns }: ResultTable, file: string): Promise<void> {
+  const names = columns.map(sqlName);
+  const rows = `SELECT ${names.join(", ")} FROM ${sqlName(table)} ORDER BY ${names.slice(0, 2).join(", ")}`;
+  await inDatabase(database, "READ_ONLY", (opened) =>
+    opened.connection.run(`COPY (${rows}) TO ${sqlText(file)} (FORMAT parquet)`),
+  );
+}
+
+/**
+ * Gives a table the rows of a Parquet file: adds its columns, drops those that it lacks, changes rows that it has, removes
+ * the others, and adds new ones. Columns of its users stay. Does nothing unless the journal is at the previous position.
+ *
+ * @param columns those of the file; `before` has those of the table
+ * @returns the position afterwards.
+ * @throws as `appendToTable`.
+ */
+export async function replaceRows(
+  before: ResultTable,
+  columns: readonly string[],
+  file: string,
+  sequence: number,
+): Promise<number> {
+  const table = sqlName(before.table);
+  const rows = `read_parquet(${sqlInputPath(file)}, hive_partitioning = false)`;
+  const [time, symbol, ...factors] = columns.map(sqlName);
+  const isSame = `old.${time} = new.${time} AND old.${symbol} = new.${symbol}`;
+  const added = columns.filter((name) => !before.columns.includes(name));
+  const dropped = before.columns.filter((name) => !columns.includes(name));
+  // A table that has been altered can be updated in one transaction, not the other way round.
+  const statements = [
+    ...dropped.map((name) => `ALTER TABLE ${table} DROP COLUMN ${sqlName(name)}`),
+    ...added.map((name) => `ALTER TABLE ${table} ADD COLUMN ${sqlName(name)} DOUBLE`),
+    `DELETE FROM ${table} old WHERE NOT EXISTS (SELECT 1 FROM ${rows} new WHERE ${isSame})`,
+    ...(factors.length === 0
+      ? []
+      : [
+          `UPDATE ${table} old SET ${factors.map((name) => `${name} = new.${name}`).join(", ")} FROM ${rows} new WHERE ${isSame}`,
+        ]),
+    `INSERT INTO ${table} BY NAME FROM ${rows} new WHERE NOT EXISTS (SELECT 1 FROM ${table} old WHERE ${isSame})`,
+  ];
+  return await inDatabase(before.database, "READ_WRITE", async (database) => {
+    const { connection } = database;
+    try {
+      await connection.run("BEGIN");
+      const position = await positionOf(database, before);
+      if (position !== sequence - 1) return position;
+      for (const statement of statements) await connection.run(statement);
+      await setPosition(database, before, sequence);
+      await connection.run("COMMIT");
+      return sequence;
+    } catch (error) {
+      throw databaseRefuses(before.database, reasonOf(error), error);
+    }
+  });
+}
+
+async function setPosition({ connection }: Database, target: ResultTable, sequence: number): Promise<void> {
+  const position = `${sqlText(target.journal)}, ${sqlText(target.table)}, ${sequence}`;
+  await connection.run(`INSERT OR REPLACE INTO ${POSITIONS} VALUES (${position})`);
 }
 
 async function positionOf(database: Database, { journal, table }: ResultTable): Promise<number> {

@@ -9,6 +9,9 @@ export type MissedPolicy = "run_once" | "skip" | "run_all";
 /** On a file that must not be used, the run fails or skips the file. */
 export type BadInputPolicy = "fail" | "skip";
 
+/** Where formulas or their settings change, the run fails or the results are rebuilt. */
+export type ChangePolicy = "fail" | "rebuild";
+
 /** How the rows of a source are read. */
 export interface RowReading extends Omit<ReadPanelOptions, "groups"> {
   /** The memory limit of the engine, of which a part is for reading. */
@@ -72,6 +75,11 @@ export interface JobConfig {
   readonly missed: MissedPolicy;
   readonly badInput: BadInputPolicy;
   readonly retries: RetryConfig;
+  readonly changes: ChangePolicy;
+  /** Values that a run computes again by itself; a larger rebuild waits until it is applied. */
+  readonly limit: number;
+  /** Whether a rebuild drops the columns of factors that are gone. */
+  readonly drop: boolean;
 }
 
 export const LOG_LEVELS = ["trace", "debug", "info", "warn", "error", "silent"] as const;

@@ -28,11 +28,16 @@ const JOB_KEYS = [
   "retries",
   "missed",
   "bad_input",
+  "changes",
+  "limit",
+  "drop",
 ] as const;
 /** Of earlier versions. */
 const WINDOWS = "windows";
 const REQUIRED = ["name", "formulas", "source", "sink", "schedule"] as const;
 const RETRIES_MAX = 100;
+/** Values that take about ten seconds. */
+const LIMIT_DEFAULT = 10_000_000;
 /** Names of jobs are names of folders. */
 const NAME = /^[A-Za-z0-9][A-Za-z0-9_.-]{0,63}$/;
 const DAY = /^\d{4}-\d{2}-\d{2}$/;
@@ -66,6 +71,9 @@ export async function readJob(node: ConfigNode, folder: string): Promise<JobConf
     missed: keys["missed"]?.oneOf(["run_once", "skip", "run_all"]) ?? "run_once",
     badInput: keys["bad_input"]?.oneOf(["fail", "skip"]) ?? "fail",
     retries: readRetries(keys["retries"]),
+    changes: keys["changes"]?.oneOf(["fail", "rebuild"]) ?? "rebuild",
+    limit: keys["limit"]?.integer(0, Number.MAX_SAFE_INTEGER) ?? LIMIT_DEFAULT,
+    drop: keys["drop"]?.boolean() ?? false,
   };
 }
 

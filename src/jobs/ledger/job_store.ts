@@ -41,7 +41,9 @@ export class JobStore implements Disposable {
   }
 
   /** The bytes of a checkpoint; null if they are missing or damaged. */
-  async readCheckpoint({ file, sha256 }: Checkpoint): Promise<Uint8Array | null> {
+  async readCheckpoint(checkpoint: Checkpoint | null): Promise<Uint8Array | null> {
+    if (checkpoint === null) return null;
+    const { file, sha256 } = checkpoint;
     const bytes = await readFully(join(this.#folder, file)).catch(() => null);
     return bytes !== null && digestOf(bytes).toString("hex") === sha256 ? bytes : null;
   }
@@ -49,7 +51,7 @@ export class JobStore implements Disposable {
   /** Removes outdated and unfinished checkpoints. */
   async removeOldCheckpoints(): Promise<void> {
     const names = (await readdir(this.#folder)).filter((name) => name.startsWith("checkpoint-")).sort();
-    const last = this.ledger.batch?.checkpoint.file ?? "";
+    const last = this.ledger.batch?.checkpoint?.file ?? "";
     const finished = names.filter((name) => name.endsWith(".bin") && name <= last);
     const kept = new Set(finished.slice(-CHECKPOINTS_KEPT));
     for (const name of names) if (!kept.has(name)) await rm(join(this.#folder, name), { force: true });

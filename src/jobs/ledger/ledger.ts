@@ -13,9 +13,11 @@ import type {
   Counts,
   EndedRun,
   PreparedBatch,
+  Rebuilt,
   SkippedInput,
   StagedOutput,
   Universe,
+  WaitingRebuild,
 } from "./records.ts";
 
 /** "flgr" in the header of the file. */
@@ -28,7 +30,16 @@ const PRAGMAS = {
 };
 
 /** What is read when a ledger is opened: it does not grow with the history. */
-const HEAD = ["begin", "universe", "batch", "committed", "lastRun", "lastSuccess"] as const;
+const HEAD = [
+  "begin",
+  "universe",
+  "batch",
+  "committed",
+  "rebuilt",
+  "waiting",
+  "lastRun",
+  "lastSuccess",
+] as const;
 type Head = Pick<Ledger, (typeof HEAD)[number]>;
 
 /** Only the process with the lock writes. What a method writes is one transaction, and on the disk when it returns. */
@@ -38,12 +49,17 @@ export class Ledger implements Disposable {
   /** The last batch whose results are in the sink or will be. */
   batch: Batch | null = null;
   committed: Committed = { sequence: 0, files: 0, rows: 0, outputs: 0, lastTime: null };
+  /** Results of a rebuild that the sink may not show yet. */
+  rebuilt: Rebuilt | null = null;
+  waiting: WaitingRebuild | null = null;
   lastRun: EndedRun | null = null;
   lastSuccess: EndedRun | null = null;
   /** By path. */
   readonly consumed: LedgerTable<ConsumedInput>;
   /** Those of a pending batch may be missing in the sink. */
   readonly outputs: LedgerTable<StagedOutput>;
+  /** Those of `rebuilt`. */
+  readonly rebuiltOutputs: LedgerTable<StagedOutput>;
   /** By path. */
   readonly skipped: LedgerTable<SkippedInput>;
   readonly #file: LedgerFile;
@@ -97,6 +113,7 @@ export class Ledger implements Disposable {
     this.#dataVersion = file.value("PRAGMA data_version");
     this.consumed = new LedgerTable(file, "consumed", isNew);
     this.outputs = new LedgerTable(file, "output", isNew);
+    this.rebuiltOutputs = new LedgerTable(file, "rebuilt_output", isNew);
     this.skipped = new LedgerTable(file, "skipped", isNew);
     this.#head = new LedgerTable(file, "head", isNew);
     if (isNew) this.#head.put("job", job);
@@ -130,7 +147,7 @@ export class Ledger implements Disposable {
     return { files: files + added.files, rows: rows + added.rows, outputs: outputs + added.outputs };
   }
 
-  keep(record: Partial<Pick<Head, "begin" | "universe">>): void {
+  keep(record: Partial<Pick<Head, "begin" | "universe" | "waiting">>): void {
     this.#write(record);
   }
 
@@ -154,6 +171,25 @@ export class Ledger implements Disposable {
     this.#write({ committed: { sequence, lastTime, ...this.counts } });
   }
 
+  /** New results for all rows are on the disk: they will replace those of before. */
+  prepareRebuild(made: Pick<Rebuilt, "begin" | "universe" | "rows">, outputs: readonly StagedOutput[]): void {
+    const rebuilt = { sequence: this.sequence + 1, ...made, outputs: outputs.length };
+    this.#write({ rebuilt }, () => {
+      this.rebuiltOutputs.clear();
+      for (const output of outputs) this.rebuiltOutputs.put(null, output);
+    });
+  }
+
+  /** The sink shows the results of the rebuild. */
+  commitRebuild(): void {
+    const { sequence, begin, universe, rows, outputs } = this.rebuilt!;
+    const batch: Batch = { ...this.batch!, sequence, files: 0, rows: 0, outputs: 0, checkpoint: null };
+    const committed = { ...this.committed, sequence, rows, outputs };
+    this.#write({ begin, universe, batch, committed, rebuilt: null, waiting: null }, () =>
+      this.outputs.takeAllOf(this.rebuiltOutputs),
+    );
+  }
+
   /** A run has ended. It replaces the one before: however long a job waits for input, its ledger does not grow. */
   endRun(run: EndedRun): void {
     this.#write({ lastRun: run, ...(run.outcome === "done" && { lastSuccess: run }) });
@@ -163,7 +199,7 @@ export class Ledger implements Disposable {
   verify(): void {
     const found = this.#file.value("PRAGMA integrity_check(1)");
     if (found !== "ok") throw this.#file.damaged(String(found));
-    for (const table of [this.consumed, this.outputs, this.skipped, this.#head])
+    for (const table of [this.consumed, this.outputs, this.rebuiltOutputs, this.skipped, this.#head])
       for (const _ of table.pages());
   }
 

@@ -104,6 +104,17 @@ export class LedgerTable<Row> {
     this.#file.use(() => this.#put.run(key, text, sumOf(key, text)));
   }
 
+  clear(): void {
+    this.#file.exec(`DELETE FROM ${this.#name}`);
+  }
+
+  /** The records of another table, which is empty then, take the place of all. */
+  takeAllOf(other: LedgerTable<Row>): void {
+    this.clear();
+    this.#file.exec(`INSERT INTO ${this.#name} SELECT * FROM ${other.#name} ORDER BY id`);
+    other.clear();
+  }
+
   get(key: string): Row | null {
     const row = this.#file.use(() => this.#get.get(key)) as StoredRow | undefined;
     return row === undefined ? null : this.#recordOf(row);

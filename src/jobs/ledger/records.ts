@@ -1,6 +1,7 @@
 /** What the ledger of a job holds. Times of rows are texts of whole numbers: numbers would round them. */
 import type { RowsDigest } from "../../data/job_tables/result_table.ts";
 import type { TimeType } from "../../panel.ts";
+import type { JobConfig } from "../config/config.ts";
 
 /** A file whose rows were evaluated. */
 export interface ConsumedInput {
@@ -28,14 +29,22 @@ export interface StagedOutput extends OutputPaths {
   readonly rows: RowsDigest | null;
 }
 
-/** The job and the shape of its first file, which later runs must keep. */
+/** What results are made with: the job as it was when they began, or when they were last rebuilt, and the shape of its first file. */
 export interface BeginRecord {
   /** Random: identifies this ledger among those of jobs with the same name. */
   readonly id: string;
+  /** Counts the rebuilds of the results, from 1. */
+  readonly generation: number;
   /** Columns of the results besides time and symbol. */
   readonly factors: readonly string[];
-  /** Digests of settings, and of the code, that must not change, by name. */
+  /** Of each factor that is computed. */
+  readonly fingerprints: Readonly<Record<string, string>>;
+  /** Digests of settings, and of the code, that results depend on, by name. */
   readonly settings: Readonly<Record<string, string>>;
+  /** What the program is compiled of: new rows go on with it until the results are rebuilt. */
+  readonly formulas: Pick<JobConfig, "program" | "call"> & {
+    readonly texts: readonly (readonly [file: string, text: string])[];
+  };
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
   readonly time: { readonly name: string; readonly type: TimeType };
@@ -76,13 +85,32 @@ export interface Batch extends Counts {
   /** Counts the batches from 1. */
   readonly sequence: number;
   readonly lastTime: string;
-  readonly checkpoint: PreparedBatch["checkpoint"];
+  /** Null after a rebuild: the state is made again from the input. */
+  readonly checkpoint: PreparedBatch["checkpoint"] | null;
 }
 
 /** What the sink certainly holds, of the batches up to this one. */
 export interface Committed extends Counts {
   readonly sequence: number;
   readonly lastTime: string | null;
+}
+
+/** Results that are on the disk, and will replace all those of before. */
+export interface Rebuilt {
+  readonly sequence: number;
+  readonly begin: BeginRecord;
+  readonly universe: Universe;
+  readonly rows: number;
+  readonly outputs: number;
+}
+
+/** A rebuild that is larger than a run does by itself. */
+export interface WaitingRebuild {
+  /** What has changed, in words. */
+  readonly changed: string;
+  readonly factors: readonly string[];
+  /** Values to be computed. */
+  readonly cells: number;
 }
 
 /** A file that is passed over while it is as it was. */

@@ -5,14 +5,20 @@
 import { existsSync } from "node:fs";
 import { rename, rm, stat } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import { type OutputColumns, outputNames } from "../../data/factors/factor_batches.ts";
+import type { OpenDatabase } from "../../data/duckdb/database.ts";
+import { type OutputColumns, outputNames, SYMBOL_NAME } from "../../data/factors/factor_batches.ts";
 import {
   appendToTable,
+  copyTable,
   digestsOfRanges,
   hasTable,
   type ResultTable,
+  replaceRows,
   tableState,
 } from "../../data/job_tables/result_table.ts";
+import { layOutPanel } from "../../data/panel/panel_layout.ts";
+import type { PanelSource } from "../../data/panel/panel_source.ts";
+import { openSourceAs } from "../../data/source/open_panel_source.ts";
 import { dateOf } from "../../data/time/dates.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { DataError } from "../../errors.ts";
@@ -23,8 +29,9 @@ import type { JobConfig, SinkConfig } from "../config/config.ts";
 import { noDates, sinkDiffers, sinkInUse } from "../errors.ts";
 import { digestOfFile } from "../input/input_files.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { OutputPaths, StagedOutput } from "../ledger/records.ts";
+import type { OutputPaths, Rebuilt, StagedOutput } from "../ledger/records.ts";
 import { storing } from "../ledger/storing.ts";
+import { Generations } from "./generations.ts";
 import { StagedResults } from "./staged_results.ts";
 
 type TableSink = Extract<SinkConfig, { kind: "duckdb" }>;
@@ -37,12 +44,15 @@ export class JobSink {
   readonly #ledger: Ledger;
   /** Folder of the sink, or of its database. */
   readonly #folder: string;
+  /** Of a sink of files. */
+  readonly #generations: Generations;
 
   constructor(job: JobConfig, ledger: Ledger) {
     const { sink } = job;
     this.#job = job;
     this.#ledger = ledger;
     this.#folder = sink.kind === "duckdb" ? dirname(sink.database) : sink.folder;
+    this.#generations = new Generations(this.#folder);
   }
 
   /** One for each ledger: jobs may share the folder of a database, and two may begin in one sink at a time. */
@@ -111,6 +121,65 @@ export class JobSink {
     for (const { staged, target } of outputs) {
       await this.#moveIntoPlace(join(this.#folder, staged), join(this.#folder, target));
     }
+  }
+
+  /** Opens all results for reading, under the names of their columns; null if there are none. */
+  async read(open: OpenDatabase): Promise<PanelSource | null> {
+    const { sink } = this.#job;
+    const { begin, counts } = this.#ledger;
+    if (counts.rows === 0) return null;
+    let path = this.#folder;
+    if (sink.kind === "duckdb") {
+      path = join(this.#folder, this.#staging, "before.parquet");
+      await makeDurableFolder(dirname(path));
+      await copyTable(this.#table(sink), path);
+    }
+    const keys = { timeColumn: begin!.time.name, symbolColumn: SYMBOL_NAME };
+    return await openSourceAs(path, keys, layOutPanel, "whole", open);
+  }
+
+  /** Where the results of a rebuild are written: a generation of their own, or a file beside a table. */
+  async stageRebuild(columns: OutputColumns, isWritten: (time: bigint) => boolean): Promise<StagedResults> {
+    const { sink, call } = this.#job;
+    const { sequence, begin } = this.#ledger;
+    const keepInfinite = call.keepInfinite === true;
+    const number = String(sequence + 1).padStart(8, "0");
+    const staged = this.#pathsOf(number, columns.time.type);
+    if (sink.kind === "duckdb")
+      return new StagedResults(this.#folder, sink.kind, columns, {
+        pathsOf: staged,
+        isWritten,
+        keepInfinite,
+      });
+    const next = begin!.generation + 1;
+    await this.#generations.begin(begin!.generation);
+    await this.#generations.discard(next);
+    await makeDurableFolder(this.#generations.folderOf(next));
+    const pathsOf = (time: bigint) => ({ staged: staged(time).target, target: staged(time).target });
+    const folder = this.#generations.folderOf(next);
+    return new StagedResults(folder, sink.kind, columns, { pathsOf, isWritten, keepInfinite });
+  }
+
+  /** Shows the results of a rebuild in the place of those of before. May be called again after a crash. */
+  async publishRebuild({ sequence, begin }: Rebuilt, outputs: readonly StagedOutput[]): Promise<void> {
+    const { sink } = this.#job;
+    if (sink.kind !== "duckdb") {
+      await this.#generations.switchTo(begin.generation);
+      return;
+    }
+    const before = this.#table(sink);
+    const columns = outputNames(begin);
+    const position = await replaceRows(before, columns, join(this.#folder, outputs[0]!.staged), sequence);
+    if (position !== sequence) throw this.#differs(`${sink.database} stands at batch ${position}`);
+    await syncFile(sink.database);
+    await syncFolder(this.#folder);
+  }
+
+  /** Removes generations that no reader can need any more. */
+  async removeOldGenerations(nowMs: number): Promise<void> {
+    const generation = this.#ledger.begin?.generation ?? 1;
+    if (this.#job.sink.kind !== "duckdb" && generation > 1)
+      await this.#generations.removeOld(generation, nowMs);
   }
 
   /** Removes staged outputs; pending ones must be published before. */

@@ -49,7 +49,7 @@ export class StagedResults {
       const paths = targetOf(row);
       let end = row + 1;
       while (end < block.rowCount && targetOf(end)?.target === paths?.target) end += 1;
-      if (paths !== null) await this.#write(paths, rowsOf(block, row, end, this.#columns.symbols.length));
+      if (paths !== null) await this.#write(paths, rowsOf(block, row, end, this.#columns));
       row = end;
     }
   }
@@ -103,14 +103,18 @@ export class StagedResults {
   }
 }
 
-function rowsOf(block: FactorBlock, from: number, end: number, laneCount: number): FactorBlock {
-  const [first, last] = [from * laneCount, end * laneCount];
+/** Columns of factors that are gone are null. */
+function rowsOf(
+  block: FactorBlock,
+  from: number,
+  end: number,
+  { symbols, factors }: OutputColumns,
+): FactorBlock {
+  const [first, last] = [from * symbols.length, end * symbols.length];
   return {
     rowCount: end - from,
     times: block.times.subarray(from, end),
     present: block.present.subarray(first, last),
-    columns: new Map(
-      [...block.columns].map(([name, values]) => [name, values?.subarray(first, last) ?? null]),
-    ),
+    columns: new Map(factors.map((name) => [name, block.columns.get(name)?.subarray(first, last) ?? null])),
   };
 }

@@ -13,7 +13,7 @@ import { formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import type { JobConfig, QuerySource } from "../config/config.ts";
-import { rowsMisplaced } from "../errors.ts";
+import { jobChanged, rowsMisplaced } from "../errors.ts";
 import { expectInput, isUnfinished, listSourceFiles } from "../input/input_files.ts";
 import {
   ascendingRuns,
@@ -31,14 +31,16 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { InputColumns, Universe } from "../ledger/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
+import { rebuildResults } from "../rebuild/rebuild_results.ts";
 import { JobGroups } from "../state/job_groups.ts";
 import {
+  changeOf,
   compileJob,
-  expectSameSettings,
   type FormulaTexts,
+  type JobChange,
   type JobProgram,
+  madeWith,
   readFormulas,
-  settingsOf,
 } from "../state/job_program.ts";
 import { JobState } from "../state/job_state.ts";
 import { type BatchLimits, type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
@@ -47,8 +49,18 @@ import type { SharedHost } from "./shared_host.ts";
 
 /** A run; its reading ends with either of both signals, and gives no results. */
 interface Run extends Reading {
+  /** The job that new rows are evaluated with. */
+  readonly job: JobConfig;
   readonly texts: FormulaTexts;
   readonly signals: RunSignals;
+  /** What the results are to be made again with, after new rows; null if the job has not changed. */
+  readonly rebuild: RebuildPlan | null;
+}
+
+interface RebuildPlan {
+  readonly texts: FormulaTexts;
+  readonly program: JobProgram;
+  readonly change: JobChange;
 }
 
 /** `unfinished`: a file is still being written, so that later files must wait. */
@@ -98,7 +110,7 @@ export class JobRunner {
    *
    * @throws FormulaError, DataError, UsageError, ResourceError; the reason of the signal that ends the run early.
    */
-  async run(signals: RunSignals): Promise<void> {
+  async run(signals: RunSignals, isApplied = false): Promise<void> {
     using databases = new ReusedDatabases();
     const run = await this.#beginRun(signals, databases);
     await this.#completePending();
@@ -108,6 +120,9 @@ export class JobRunner {
       if ((await this.#evaluateAll(inputs, run)) === "unfinished") break;
     if (found.inputs.length > 0) await this.#sink.discardStaged();
     for (const input of found.bad) await this.#skip(input);
+    if (run.rebuild !== null) await this.#rebuild(run, run.rebuild, isApplied);
+    else if (this.#ledger.waiting !== null) this.#ledger.keep({ waiting: null });
+    await this.#sink.removeOldGenerations(Date.now());
   }
 
   /**
@@ -137,13 +152,36 @@ export class JobRunner {
     this.#store[Symbol.dispose]();
   }
 
-  /** @throws UsageError E531 for other settings, DataError E367 for another sink than that of the ledger. */
+  /**
+   * New rows go on with the formulas of the results; those of the job as it is make the results again afterwards.
+   *
+   * @throws UsageError E531 for a change that no rebuild can follow, or must not; DataError E367 for another sink than that of
+   *   the ledger.
+   */
   async #beginRun(signals: RunSignals, { open }: ReusedDatabases): Promise<Run> {
-    const texts = await readFormulas(this.#job);
+    const job = this.#job;
+    const texts = await readFormulas(job);
     const signal = AbortSignal.any([signals.abort, signals.stop]);
-    const run = { texts, signals, names: this.#job.source, open, signal };
+    const now = { job, texts, signals, names: job.source, open, signal, rebuild: null };
     const { begin } = this.#ledger;
-    if (begin !== null) expectSameSettings(this.#job, await this.#programFor(begin, run), begin);
+    let run: Run = now;
+    if (begin !== null) {
+      const program = await this.#programFor(begin, now);
+      const change = changeOf(job, program, begin);
+      if (change !== null && job.changes === "fail") throw jobChanged(job.name, change.changed.join(", "));
+      if (change?.needsRebuild === false) {
+        const { columns: factors } = change;
+        this.#ledger.keep({ begin: { ...begin, ...madeWith(job, program, texts), factors } });
+      } else if (change !== null) {
+        const { texts: before, ...formulas } = begin.formulas;
+        run = {
+          ...now,
+          job: { ...job, ...formulas },
+          texts: new Map(before),
+          rebuild: { texts, program, change },
+        };
+      }
+    }
     await this.#sink.check("newest");
     return run;
   }
@@ -157,11 +195,10 @@ export class JobRunner {
     return await findNewInputs(paths, this.#ledger, run, badInput);
   }
 
-  async #programFor(columns: InputColumns, { texts }: Run): Promise<JobProgram> {
-    const { fieldNames, groupNames, time } = columns;
-    const key = JSON.stringify([[...texts], fieldNames, groupNames, time, await this.#groups.stamp()]);
+  async #programFor(columns: InputColumns, { job, texts }: Run): Promise<JobProgram> {
+    const key = JSON.stringify([[...texts], job.program, job.call, columns, await this.#groups.stamp()]);
     if (this.#compiled?.key !== key)
-      this.#compiled = { key, program: await compileJob(this.#job, texts, columns, this.#groups) };
+      this.#compiled = { key, program: await compileJob(job, texts, columns, this.#groups) };
     return this.#compiled.program;
   }
 
@@ -190,7 +227,8 @@ export class JobRunner {
   }
 
   async #completePending(): Promise<void> {
-    const { batch, isPending } = this.#ledger;
+    const { batch, isPending, rebuilt } = this.#ledger;
+    if (rebuilt !== null) await this.#publishRebuild();
     if (batch !== null && isPending) {
       const { sequence, files, rows, outputs } = batch;
       await this.#sink.publish(sequence, this.#ledger.outputs.newest(outputs));
@@ -240,10 +278,10 @@ export class JobRunner {
     if (batch !== null || (before !== null && isDeepStrictEqual({ ...before, ...columns }, before))) return;
     if (before === null) await this.#sink.expectEmpty();
     const program = await this.#programFor(columns, run);
-    const kept = { factors: program.factors, settings: settingsOf(this.#job, program) };
+    const made = { factors: program.factors, ...madeWith(run.job, program, run.texts) };
     const id = before?.id ?? randomUUID();
     await this.#closeState();
-    this.#ledger.keep({ begin: { id, ...kept, ...columns } });
+    this.#ledger.keep({ begin: { id, generation: 1, ...made, ...columns } });
   }
 
   /**
@@ -334,7 +372,7 @@ export class JobRunner {
     const program = await this.#programFor(this.#ledger.begin!, run);
     const open = await this.#openState(program, run);
     const { begin, universe, sequence } = this.#ledger;
-    const { factors } = program;
+    const { factors } = begin!;
     const origin = program.program.origin();
     const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin };
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
@@ -391,6 +429,47 @@ export class JobRunner {
       this.#onEvent({ kind: "committed", path: input.file.path, rows: own, evaluatedTo });
     }
     await this.#store.removeOldCheckpoints();
+  }
+
+  /** Makes the results again with the job as it is, unless that is more than a run does by itself. */
+  async #rebuild(run: Run, { texts, program, change }: RebuildPlan, isApplied: boolean): Promise<void> {
+    const { begin, universe, counts } = this.#ledger;
+    const { evaluated: factors, changed } = change;
+    const plan = { changed: changed.join(", "), factors, cells: counts.rows * factors.length };
+    if (plan.cells > this.#job.limit && !isApplied) {
+      this.#ledger.keep({ waiting: plan });
+      this.#onEvent({ kind: "waiting", ...plan });
+      return;
+    }
+    this.#onEvent({ kind: "changed", ...plan });
+    await this.#closeState();
+    const { symbols } = universe!;
+    const groups = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, universe);
+    const made = { universe: { symbols, groups }, program, change, ledger: this.#ledger, sink: this.#sink };
+    const staged = await rebuildResults({
+      ...made,
+      keepInfinite: this.#job.call.keepInfinite === true,
+      host: await this.#host.current(),
+      reading: run,
+      open: run.open,
+    });
+    const step = (name: Step) =>
+      this.#onEvent({ kind: "step", step: name, sequence: this.#ledger.sequence + 1, files: 0 });
+    step("staged");
+    run.signals.abort.throwIfAborted();
+    const columns = { factors: change.columns, generation: begin!.generation + 1 };
+    const next = { ...begin!, ...madeWith(this.#job, program, texts), ...columns };
+    this.#ledger.prepareRebuild({ begin: next, universe: made.universe, rows: staged.rows }, staged.outputs);
+    step("prepared");
+    await this.#publishRebuild();
+    await this.#sink.discardStaged();
+    this.#onEvent({ kind: "rebuilt", ...plan });
+  }
+
+  async #publishRebuild(): Promise<void> {
+    const { rebuilt, rebuiltOutputs } = this.#ledger;
+    await this.#sink.publishRebuild(rebuilt!, rebuiltOutputs.newest(1));
+    this.#ledger.commitRebuild();
   }
 
   async #closeState(): Promise<void> {

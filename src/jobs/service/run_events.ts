@@ -1,4 +1,5 @@
 import type { MisplacedRows } from "../../data/job_tables/database_file.ts";
+import type { WaitingRebuild } from "../ledger/records.ts";
 
 /** Events of a run, for logs and metrics. */
 export type RunEvent =
@@ -11,6 +12,8 @@ export type RunEvent =
   | { readonly kind: "incomplete_rows"; readonly count: number }
   | { readonly kind: "symbols"; readonly count: number }
   | { readonly kind: "rebuilding"; readonly reason: string; readonly files: number }
+  /** What has changed since the results were made: they are made again, or wait until that is applied. */
+  | ({ readonly kind: "changed" | "waiting" | "rebuilt" } & WaitingRebuild)
   /** The rows of a file are evaluated; they are committed with its batch. */
   | { readonly kind: "evaluated"; readonly path: string }
   | { readonly kind: "step"; readonly step: Step; readonly sequence: number; readonly files: number }

@@ -25,6 +25,8 @@ export interface RunJobsOptions {
   readonly log?: Log;
   /** Default: `BATCH_LIMITS`. */
   readonly limits?: BatchLimits;
+  /** A job whose results are made again, however much that is. */
+  readonly apply?: string | undefined;
 }
 
 /**
@@ -49,6 +51,7 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
     limits = BATCH_LIMITS,
     once,
     stop,
+    apply,
   } = options;
   await using opened = new AsyncDisposableStack();
   const logStop = () => log.info({}, "stopping");
@@ -66,7 +69,7 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
   const jobs: ScheduledJob[] = [];
   for (const job of config.jobs) {
     const store = await JobStore.open(config.journal, job.name);
-    const scheduled = new ScheduledJob(job, store, host, { clock, log, metrics, limits });
+    const scheduled = new ScheduledJob(job, store, host, { clock, log, metrics, limits, apply });
     opened.defer(() => scheduled.close());
     jobs.push(scheduled);
   }
@@ -97,6 +100,7 @@ interface JobServices {
   readonly log: Log;
   readonly metrics: JobMetrics;
   readonly limits: BatchLimits;
+  readonly apply: string | undefined;
 }
 
 /** A job with its ledger, runner, log and metrics. */
@@ -145,12 +149,12 @@ class ScheduledJob {
    * be the reason of the signal that ended the run early.
    */
   async run(signals: RunSignals): Promise<Error | null> {
-    const { clock, log, metrics } = this.#services;
+    const { clock, log, metrics, apply } = this.#services;
     const { name: job, retries } = this.#job;
     const startedMs = clock.now();
     const before = this.#store.ledger.committed;
     const failure = await retrying(
-      () => storing(`job ${job}`, () => this.#runner.run(signals)),
+      () => storing(`job ${job}`, () => this.#runner.run(signals, apply === job)),
       retries,
       clock,
       AbortSignal.any([signals.abort, signals.stop]),
@@ -205,6 +209,7 @@ const LEVELS: Partial<Record<RunEvent["kind"], "debug" | "warn">> = {
   evaluated: "debug",
   step: "debug",
   skipped: "warn",
+  waiting: "warn",
   late_rows: "warn",
   vanished_rows: "warn",
   changed_rows: "warn",

@@ -77,9 +77,11 @@ export function groupsOf({ groups }: Universe): Map<string, GroupColumn> {
   return new Map(groups.map((group) => [group.name, groupOfLabels(group.name, labelsOf(group))]));
 }
 
+/** Empty for a group that no formula has read. */
 function labelsBySymbol({ symbols, groups }: Universe, name: string): Map<string, string | null> {
   const group = groups.find((one) => one.name === name);
-  const labels = group === undefined ? [] : labelsOf(group);
+  if (group === undefined) return new Map();
+  const labels = labelsOf(group);
   return new Map(symbols.map((symbol, lane) => [symbol, labels[lane] ?? null]));
 }
 

@@ -4,7 +4,7 @@ import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
-import { compile, type EvaluableProgram, type Program, withOperators } from "../../compile.ts";
+import { compile, type EvaluableProgram, finalDag, type Program, withOperators } from "../../compile.ts";
 import { readSeriesTable } from "../../data/side_tables/series_table.ts";
 import { broughtFields } from "../../evaluation/has_row.ts";
 import { joinPrograms } from "../../evaluation/joined_programs.ts";
@@ -57,7 +57,7 @@ export async function readFormulas({ formulas, program }: JobConfig): Promise<Fo
  * What results depend on beside the input, as digests by their names in messages. Formulas count by what they compute: not
  * their comments, nor the release that compiles them.
  */
-export function settingsOf(job: JobConfig, { program: computed }: JobProgram): BeginRecord["settings"] {
+function settingsOf(job: JobConfig, { program: computed }: JobProgram): BeginRecord["settings"] {
   const { program, source, groups, sink, schedule } = job;
   const { params = {}, paramsByTime, select, from, to, restarts, keepInfinite = false } = job.call;
   const { timeColumn, symbolColumn, rename, series, renames } = source;
@@ -82,23 +82,92 @@ export function settingsOf(job: JobConfig, { program: computed }: JobProgram): B
       series === undefined,
       query,
     ],
+    keep_infinite: keepInfinite,
     renames: renames === undefined ? null : hash("sha256", readFileSync(renames)),
-    sink: [sink, dates, keepInfinite],
+    sink: [sink, dates],
   };
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digestOf(value)]));
 }
 
-/** @throws UsageError E531 if a setting changed that earlier results depend on. */
-export function expectSameSettings(job: JobConfig, program: JobProgram, begin: BeginRecord): void {
+/** Settings that a rebuild cannot follow: other input, another place. */
+const FIXED: readonly string[] = ["source", "sink"];
+/** Settings of which fingerprints of factors tell the rest. */
+const OF_FACTORS: readonly string[] = ["formulas", "operators", "select"];
+
+/** How a job differs from what its results were made with. */
+export interface JobChange {
+  /** Names of settings, in words. */
+  readonly changed: readonly string[];
+  /** Columns of the results: those of before in their order, then new ones. */
+  readonly columns: readonly string[];
+  /** Columns that are to be computed. */
+  readonly evaluated: readonly string[];
+  /** The other columns that results have, with their names of before. */
+  readonly kept: ReadonlyMap<string, string>;
+  /** Whether the results of before differ from those of the job as it is. */
+  readonly needsRebuild: boolean;
+}
+
+/**
+ * What has changed since the results began; null if nothing has. Factors are the same if their fingerprints are, by whatever
+ * name. A column whose factor is gone stays, null from then on, unless such columns are dropped.
+ *
+ * @throws UsageError E531 if a setting changed that no rebuild can follow.
+ */
+export function changeOf(job: JobConfig, program: JobProgram, begin: BeginRecord): JobChange | null {
   const settings = settingsOf(job, program);
-  const changed = Object.keys(settings).find((name) => settings[name] !== begin.settings[name]);
-  if (changed === "formulas")
-    throw jobChanged(
-      job.name,
-      changed,
-      "undo the change, or install the version of factorloom that began it",
-    );
-  if (changed !== undefined) throw jobChanged(job.name, changed);
+  const changed = Object.keys(settings).filter((name) => settings[name] !== begin.settings[name]);
+  if (changed.length === 0) return null;
+  const fixed = changed.find((name) => FIXED.includes(name));
+  if (fixed !== undefined) throw jobChanged(job.name, fixed);
+  const now = fingerprintsOf(program);
+  const isAll = changed.some((name) => !OF_FACTORS.includes(name));
+  const renamed = new Map(begin.factors.map((name) => [name, name]));
+  const free = new Map(
+    Object.entries(begin.fingerprints).flatMap(([name, one]) => (name in now ? [] : [[one, name] as const])),
+  );
+  const evaluated: string[] = [];
+  for (const [name, fingerprint] of Object.entries(now)) {
+    const before = free.get(fingerprint);
+    if (!isAll && begin.fingerprints[name] === fingerprint) continue;
+    if (!isAll && before !== undefined && !begin.factors.includes(name)) {
+      renamed.set(before, name);
+      free.delete(fingerprint);
+    } else evaluated.push(name);
+  }
+  const isDropped = (name: string) => job.drop && !(name in now);
+  const stayed = [...renamed].filter(([, name]) => !isDropped(name));
+  const columns = [...new Set([...stayed.map(([, name]) => name), ...Object.keys(now)])];
+  const kept = new Map(
+    stayed.flatMap(([before, name]) => (evaluated.includes(name) ? [] : [[name, before]])),
+  );
+  const isSame = begin.factors.every((name, index) => columns[index] === name);
+  return { changed, columns, evaluated, kept, needsRebuild: evaluated.length > 0 || !isSame };
+}
+
+/** What the ledger keeps of the job that results are made with. */
+export function madeWith(
+  job: JobConfig,
+  program: JobProgram,
+  texts: FormulaTexts,
+): Pick<BeginRecord, "settings" | "fingerprints" | "formulas"> {
+  return {
+    settings: settingsOf(job, program),
+    fingerprints: fingerprintsOf(program),
+    formulas: { texts: [...texts], program: job.program, call: job.call },
+  };
+}
+
+/** Of each factor of the results, in their order. One with a condition is known by what decides it, too. */
+function fingerprintsOf({ program, factors }: JobProgram): Record<string, string> {
+  const { outputs, conditions } = finalDag(program);
+  const conditionOf = new Map(outputs.map(({ name, condition }) => [name, condition]));
+  const own = program.origin().fingerprints.factors;
+  const entries = factors.map((name) => {
+    const condition = conditionOf.get(name) ?? null;
+    return [name, condition === null ? own.get(name)! : digestOf([own.get(name), conditions[condition]])];
+  });
+  return Object.fromEntries(entries);
 }
 
 function digestOf(value: unknown): string {

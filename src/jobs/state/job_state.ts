@@ -96,17 +96,8 @@ export class JobState {
     if (reason === null) return;
     const needed = lastInputs(store.ledger, program.historyRows);
     onRebuild(reason, needed.length);
-    const files = needed.map(({ path, sha256 }) => ({
-      path,
-      open: async () => {
-        const digest = await digestOfFile(path).catch((error: NodeJS.ErrnoException) => {
-          throw inputGone(path, error.code ?? error.message);
-        });
-        if (digest !== sha256) throw inputGone(path, "it has changed");
-        return await openInput(path, reading.names, reading.open);
-      },
-    }));
-    for await (const _ of this.rows(files, reading.signal)) reading.signal.throwIfAborted();
+    for await (const _ of this.rows(consumedFiles(needed, reading), reading.signal))
+      reading.signal.throwIfAborted();
   }
 
   /** Restores a state; else says why not: nothing has changed then. */
@@ -120,6 +111,20 @@ export class JobState {
     this.#source.labels = saved.labels;
     return null;
   }
+}
+
+/** Files that were evaluated before; each is checked when its turn comes. @throws DataError E361 if it is not as it was. */
+export function consumedFiles(inputs: readonly ConsumedInput[], reading: Reading): LaneFile[] {
+  return inputs.map(({ path, sha256 }) => ({
+    path,
+    open: async () => {
+      const digest = await digestOfFile(path).catch((error: NodeJS.ErrnoException) => {
+        throw inputGone(path, error.code ?? error.message);
+      });
+      if (digest !== sha256) throw inputGone(path, "it has changed");
+      return await openInput(path, reading.names, reading.open);
+    },
+  }));
 }
 
 /** The block for the symbols alone: the values of the last lane are overwritten. */

@@ -68,8 +68,11 @@ export class RandomRecords {
     const time = { name: "date", type: { kind: "date" } } as const;
     const begin = {
       id: this.#text(),
+      generation: 1,
       factors: [this.#text()],
+      fingerprints: {},
       settings: { a: "b" },
+      formulas: { texts: [["a.factors", this.#text()]] as const, program: {}, call: {} },
       fieldNames: [],
       groupNames: [],
       time,
