@@ -11,6 +11,7 @@ interface RunOptions {
   readonly once?: true;
   readonly dryRun?: true;
   readonly json?: true;
+  readonly apply?: string;
   readonly log?: LogFormat;
 }
 
@@ -21,6 +22,7 @@ export function addRun(program: Command): void {
     .argument("<config>", "YAML file of jobs")
     .option("--once", "run every job once, now, and end")
     .option("--dry-run", "check everything and say what would be run; change nothing")
+    .option("--apply <job>", "with --once: make the results of this job again, however much that is")
     .option("--json", "print what --dry-run finds as JSON")
     .addOption(
       new Option(
@@ -31,11 +33,21 @@ export function addRun(program: Command): void {
     .action(run);
 }
 
-async function run(file: string, { once, dryRun, json, log }: RunOptions): Promise<void> {
+async function run(file: string, { once, dryRun, json, apply, log }: RunOptions): Promise<void> {
   if (json && !dryRun)
     throw commandLineWrong("--json is for --dry-run", "the log says what runs do: --log json");
+  if (apply !== undefined && !once)
+    throw commandLineWrong(
+      "--apply is for --once",
+      "end the process that runs the jobs, then run --once --apply JOB",
+    );
   const { readRunConfig } = await import("../../jobs/config/read_config.ts");
   const config = await readRunConfig(file);
+  if (apply !== undefined && !config.jobs.some(({ name }) => name === apply))
+    throw commandLineWrong(
+      `--apply: there is no job ${apply}`,
+      `its jobs are ${config.jobs.map(({ name }) => name).join(", ")}`,
+    );
   if (dryRun) {
     const { planRuns } = await import("../../jobs/service/status.ts");
     const planned = await planRuns(config, Date.now());
@@ -48,7 +60,12 @@ async function run(file: string, { once, dryRun, json, log }: RunOptions): Promi
     import("../../jobs/service/log.ts"),
   ]);
   const format = log ?? (process.stderr.isTTY === true ? "text" : "json");
-  const failure = await runJobs(config, { once: once === true, stop, log: openLog(config.logLevel, format) });
+  const failure = await runJobs(config, {
+    once: once === true,
+    apply,
+    stop,
+    log: openLog(config.logLevel, format),
+  });
   // The failure is in the log.
   if (failure) process.exitCode = exitCodeOf(failure);
 }
@@ -59,6 +76,7 @@ function plannedText(planned: readonly PlannedRun[]): string {
     factors: ({ factors }) => factors ?? "?",
     "new files": ({ newFiles }) => newFiles,
     "new times": ({ newRows }) => newRows,
+    "made again": ({ rebuild }) => (rebuild === null ? "-" : rebuild.factors.join(", ") || "columns"),
     "evaluated up to": ({ position }) => position ?? "-",
     "next run": ({ nextRun }) => nextRun ?? "never",
   });

@@ -1,6 +1,7 @@
 import type { Command } from "commander";
 import { EXIT_CODES } from "../../errors.ts";
-import type { RunStatus } from "../../jobs/service/status.ts";
+import type { JobStatus, RunStatus } from "../../jobs/service/status.ts";
+import { counted } from "../../text/counted.ts";
 import { print } from "../terminal/terminal.ts";
 import { tableOf } from "../terminal/text_table.ts";
 
@@ -26,7 +27,7 @@ async function status(file: string, { json, verify }: StatusFlags): Promise<void
   ]);
   const result = await readStatus(await readRunConfig(file), Date.now(), { verify: verify === true });
   print(json ? JSON.stringify(result) : statusText(result));
-  if (result.jobs.some(({ sink }) => sink !== null && sink.differs !== null))
+  if (result.jobs.some(({ sink, waiting }) => waiting !== null || (sink !== null && sink.differs !== null)))
     process.exitCode = EXIT_CODES.input;
 }
 
@@ -42,9 +43,17 @@ function statusText({ pid, jobs }: RunStatus): string {
     "next run": ({ nextRun }) => nextRun ?? "never",
   });
   const errors = jobs.flatMap(({ job, error }) => (error === null ? [] : [`${job}: ${error}`]));
+  const waiting = jobs.flatMap(({ job, waiting }) =>
+    waiting === null ? [] : [`${job}: ${waitingText(job, waiting)}`],
+  );
   const sinks = jobs.flatMap(({ job, sink }) =>
     sink === null ? [] : [`${job}: ${sink.differs ?? "the sink holds what its ledger says"}`],
   );
   const runner = pid === null ? "no process runs these jobs" : `process ${pid} runs these jobs`;
-  return [table, runner, ...errors, ...sinks].join("\n");
+  return [table, runner, ...errors, ...waiting, ...sinks].join("\n");
+}
+
+function waitingText(job: string, { changed, factors, cells }: NonNullable<JobStatus["waiting"]>): string {
+  const work = `${counted(factors.length, "factor")} of ${cells.toLocaleString("en")} values`;
+  return `${changed} changed: ${work} wait to be made again, which \`run --once --apply ${job}\` does; new rows go on as before`;
 }

@@ -28,7 +28,7 @@ import {
 import { takeQueryRows } from "../input/query_inputs.ts";
 import type { JobStore } from "../ledger/job_store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { InputColumns, Universe } from "../ledger/records.ts";
+import type { BeginRecord, InputColumns, Universe, WaitingRebuild } from "../ledger/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import { rebuildResults } from "../rebuild/rebuild_results.ts";
@@ -53,6 +53,8 @@ interface Run extends Reading {
   readonly job: JobConfig;
   readonly texts: FormulaTexts;
   readonly signals: RunSignals;
+  /** What the ledger is to say of a job that has changed, whose results are as they would be; else null. */
+  readonly renewed: BeginRecord | null;
   /** What the results are to be made again with, after new rows; null if the job has not changed. */
   readonly rebuild: RebuildPlan | null;
 }
@@ -114,6 +116,7 @@ export class JobRunner {
     using databases = new ReusedDatabases();
     const run = await this.#beginRun(signals, databases);
     await this.#completePending();
+    if (run.renewed !== null) this.#ledger.keep({ begin: run.renewed });
     const found = await this.#findInputs(run, this.#store.queryFolder);
     if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
     for (const inputs of ascendingRuns(found.inputs))
@@ -130,7 +133,11 @@ export class JobRunner {
    *
    * @throws what a run would fail with before it evaluates anything.
    */
-  async plan(): Promise<{ readonly inputs: readonly NewInput[]; readonly factors: number | null }> {
+  async plan(): Promise<{
+    readonly inputs: readonly NewInput[];
+    readonly factors: number | null;
+    readonly rebuild: WaitingRebuild | null;
+  }> {
     using databases = new ReusedDatabases();
     const { signal } = new AbortController();
     const run = await this.#beginRun({ abort: signal, stop: signal }, databases);
@@ -140,11 +147,11 @@ export class JobRunner {
     const { inputs, bad } = await this.#findInputs(run, folder.path);
     if (bad[0] && !this.#isSkipping) throw bad[0].error;
     const columns = begin ?? inputs[0];
-    if (columns === undefined) return { inputs, factors: null };
+    if (columns === undefined) return { inputs, factors: null, rebuild: null };
     const { factors, ownGroups } = await this.#programFor(columns, run);
     if (inputs.length > 0 && sequence > 0)
       await this.#groups.forUniverse(columns, ownGroups, universe!.symbols, universe);
-    return { inputs, factors: factors.length };
+    return { inputs, factors: factors.length, rebuild: run.rebuild && this.#sizeOf(run.rebuild) };
   }
 
   async close(): Promise<void> {
@@ -162,7 +169,7 @@ export class JobRunner {
     const job = this.#job;
     const texts = await readFormulas(job);
     const signal = AbortSignal.any([signals.abort, signals.stop]);
-    const now = { job, texts, signals, names: job.source, open, signal, rebuild: null };
+    const now = { job, texts, signals, names: job.source, open, signal, renewed: null, rebuild: null };
     const { begin } = this.#ledger;
     let run: Run = now;
     if (begin !== null) {
@@ -170,8 +177,7 @@ export class JobRunner {
       const change = changeOf(job, program, begin);
       if (change !== null && job.changes === "fail") throw jobChanged(job.name, change.changed.join(", "));
       if (change?.needsRebuild === false) {
-        const { columns: factors } = change;
-        this.#ledger.keep({ begin: { ...begin, ...madeWith(job, program, texts), factors } });
+        run = { ...now, renewed: { ...begin, ...madeWith(job, program, texts) } };
       } else if (change !== null) {
         const { texts: before, ...formulas } = begin.formulas;
         run = {
@@ -433,9 +439,8 @@ export class JobRunner {
 
   /** Makes the results again with the job as it is, unless that is more than a run does by itself. */
   async #rebuild(run: Run, { texts, program, change }: RebuildPlan, isApplied: boolean): Promise<void> {
-    const { begin, universe, counts } = this.#ledger;
-    const { evaluated: factors, changed } = change;
-    const plan = { changed: changed.join(", "), factors, cells: counts.rows * factors.length };
+    const { begin, universe } = this.#ledger;
+    const plan = this.#sizeOf({ change });
     if (plan.cells > this.#job.limit && !isApplied) {
       this.#ledger.keep({ waiting: plan });
       this.#onEvent({ kind: "waiting", ...plan });
@@ -464,6 +469,10 @@ export class JobRunner {
     await this.#publishRebuild();
     await this.#sink.discardStaged();
     this.#onEvent({ kind: "rebuilt", ...plan });
+  }
+
+  #sizeOf({ change: { changed, evaluated: factors } }: Pick<RebuildPlan, "change">): WaitingRebuild {
+    return { changed: changed.join(", "), factors, cells: this.#ledger.counts.rows * factors.length };
   }
 
   async #publishRebuild(): Promise<void> {

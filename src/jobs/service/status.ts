@@ -7,7 +7,7 @@ import { journalLocked } from "../errors.ts";
 import { JobStore } from "../ledger/job_store.ts";
 import { lockHolder } from "../ledger/journal_lock.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { RunOutcome } from "../ledger/records.ts";
+import type { RunOutcome, WaitingRebuild } from "../ledger/records.ts";
 import { JobSink } from "../output/sink.ts";
 import { BATCH_LIMITS } from "./evaluate_batch.ts";
 import { JobRunner } from "./job_runner.ts";
@@ -26,6 +26,8 @@ export interface JobStatus {
   readonly position: string | null;
   readonly nextRun: string | null;
   readonly error: string | null;
+  /** A rebuild that is larger than a run does by itself. */
+  readonly waiting: WaitingRebuild | null;
   /** How the sink differs from the ledger, null if it does not; the whole is null if the sink was not checked. */
   readonly sink: { readonly differs: string | null } | null;
 }
@@ -65,6 +67,7 @@ export async function readStatus(
       position: positionOf(ledger),
       nextRun: nextRun(job, nowMs),
       error: lastRun?.error ?? null,
+      waiting: ledger.waiting,
       sink: verify ? { differs: await differenceOf(job, ledger) } : null,
     };
   });
@@ -98,6 +101,8 @@ export interface PlannedRun {
   readonly factors: number | null;
   readonly newFiles: number;
   readonly newRows: number;
+  /** What would be made again because the job has changed. */
+  readonly rebuild: WaitingRebuild | null;
   readonly position: string | null;
   readonly nextRun: string | null;
 }
@@ -116,10 +121,11 @@ export async function planRuns(config: RunConfig, nowMs: number): Promise<Planne
 async function planRun({ journal, engine }: RunConfig, job: JobConfig, nowMs: number): Promise<PlannedRun> {
   using store = await JobStore.open(journal, job.name, "read");
   const runner = new JobRunner(job, new SharedHost(engine), store, BATCH_LIMITS, () => {});
-  const { inputs, factors } = await runner.plan();
+  const { inputs, factors, rebuild } = await runner.plan();
   return {
     job: job.name,
     factors,
+    rebuild,
     newFiles: inputs.length,
     newRows: inputs.reduce((sum, { rowCount }) => sum + rowCount, 0),
     position: positionOf(store.ledger),
