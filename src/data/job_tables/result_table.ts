@@ -154,7 +154,8 @@ export async function digestsOfRanges(
     database,
     `WITH starts (range_number, range_start) AS (VALUES ${starts.join(", ")})
      SELECT range_number, ${digestSql(target.columns)}
-     FROM ${sqlName(target.table)} ASOF JOIN starts ON ${time} >= range_start GROUP BY range_number`,
+     FROM ${sqlName(target.table)} ASOF JOIN starts ON ${time} >= range_start
+     WHERE ${time} >= CAST(${sqlText(ranges[0]!.from)} AS ${ranges[0]!.timeType}) GROUP BY range_number`,
   );
   const found = new Map(
     rows.map(([index, count, sum]) => [Number(index), { count: Number(count), sum: String(sum) }]),
