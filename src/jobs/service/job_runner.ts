@@ -285,9 +285,8 @@ export class JobRunner {
   async #growUniverse(inputs: readonly NewInput[], program: JobProgram): Promise<void> {
     const { universe, begin, sequence } = this.#ledger;
     const known = sequence === 0 ? null : universe;
-    const symbols = [
-      ...new Set([known?.symbols ?? [], ...inputs.map((input) => input.symbols)].flat()),
-    ].sort();
+    const found = inputs.flatMap((input) => input.symbols);
+    const symbols = [...new Set([...(known?.symbols ?? []), ...found])].sort();
     if (symbols.length === 0) return;
     const groups = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, known);
     const grown: Universe = { symbols, groups };
@@ -334,9 +333,8 @@ export class JobRunner {
     const program = await this.#programFor(this.#ledger.begin!, run);
     const open = await this.#openState(program, run);
     const { begin, universe, sequence } = this.#ledger;
-    const { factors } = program;
     const origin = program.program.origin();
-    const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin };
+    const columns = { time: begin!.time, symbols: universe!.symbols, factors: program.factors, origin };
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;
     try {
