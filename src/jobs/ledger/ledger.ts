@@ -135,7 +135,7 @@ export class Ledger implements Disposable {
     this.#write(record);
   }
 
-  skip(input: SkippedInput): void {
+  passOver(input: SkippedInput): void {
     this.#write({}, () => this.skipped.put(input.path, input));
   }
 

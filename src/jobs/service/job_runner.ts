@@ -229,7 +229,7 @@ export class JobRunner {
   async #skip({ path, sha256, error }: BadInput): Promise<void> {
     if (!this.#isSkipping) throw error;
     const reason = error.problem;
-    this.#ledger.skip({ path, sha256, reason });
+    this.#ledger.passOver({ path, sha256, reason });
     this.#onEvent({ kind: "skipped", path, code: error.code, reason });
   }
 
