@@ -1,5 +1,10 @@
 import { resolve } from "node:path";
-import { checkpointBytes, type WrittenFolder, writeFolder } from "../../checkpoint/write_checkpoint.ts";
+import {
+  checkpointBytes,
+  removeOthers,
+  type WrittenFolder,
+  writeFolder,
+} from "../../checkpoint/write_checkpoint.ts";
 import { PROGRAM, type Program } from "../../compile.ts";
 import type { Panel } from "../../panel.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
@@ -55,8 +60,8 @@ export class LiveSession {
   readonly #updates = new SessionQueue();
   /** Checkpoints are written one after the other. */
   readonly #writes = new SessionQueue();
-  /** By folder: what it has of the rows of this session, which were renewed so often. */
-  readonly #written = new Map<string, WrittenFolder & { readonly renewals: number }>();
+  /** By folder: what it has of the rows of this session. */
+  readonly #written = new Map<string, WrittenFolder>();
   readonly #closing = new AbortController();
   readonly #meter: SessionMeter;
 
@@ -209,10 +214,9 @@ export class LiveSession {
   }
 
   async #writeTo(folder: string, snapshot: SessionSnapshot): Promise<void> {
-    const { renewals } = snapshot;
-    const known = this.#written.get(folder);
-    const written = await writeFolder(folder, snapshot, known?.renewals === renewals ? known : undefined);
-    this.#written.set(folder, { ...written, renewals });
+    const written = await writeFolder(folder, snapshot, this.#written.get(folder));
+    this.#written.set(folder, written);
+    await removeOthers(folder, written);
   }
 
   /**
@@ -228,9 +232,9 @@ export class LiveSession {
     await this.#queue.run(undefined, async () => {
       this.#expectOpen();
       const stored = await readSession(checkpoint);
-      const { byLane, symbols, groups: saved } = stored.state.description;
+      const { byLane, symbols, groups: saved } = stored.description;
       const { lanes, groups } = this.#parts;
-      expectSameColumns(stored.state.description, this.#parts);
+      expectSameColumns(stored.description, this.#parts);
       const wanted = lanes.countWith(byLane);
       if (wanted > lanes.room)
         throw checkpointOfOtherSession(
@@ -246,7 +250,7 @@ export class LiveSession {
   async resume(stored: StoredSession, from: string | Uint8Array): Promise<void> {
     const newest = await this.#rows.restore(stored);
     const { renewals } = this.#rows.retained;
-    if (stored.written) this.#written.set(resolve(from as string), { ...stored.written, renewals });
+    if (typeof from === "string") this.#written.set(resolve(from), { ...stored.written, renewals });
     if (newest) this.#warmUpTables(newest);
   }
 
