@@ -28,6 +28,9 @@ export class ByteReader {
   }
 }
 
+export const byteCount = (pieces: readonly Uint8Array[]) =>
+  pieces.reduce((sum, { length }) => sum + length, 0);
+
 /** A value as JSON, with the length of its bytes before it. */
 export function jsonPiece(value: unknown): Uint8Array {
   const json = JSON.stringify(value);

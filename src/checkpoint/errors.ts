@@ -24,20 +24,11 @@ export const checkpointOfOtherFormat = (written: string, path: string | null) =>
     "go on with that release, or start again from history: the option warmup",
   );
 
-/** A folder into which no checkpoint was written to its end. */
-export const checkpointMissing = (folder: string, stateFile: string, cause: unknown) =>
+/** A folder that holds no checkpoint, maybe as none was written to its end, or that the system does not open. */
+export const checkpointMissing = (folder: string, cause: Error) =>
   new DataError(
     "E309",
-    `${folder}: holds no checkpoint, as there is no file ${stateFile} in it`,
+    `${folder}: holds no checkpoint (${cause.message})`,
     "give the folder that session.checkpoint(folder) has written, or start from history: the option warmup",
-    { cause },
-  );
-
-/** A part that the system does not read. */
-export const checkpointUnreadable = (path: string, cause: Error) =>
-  new DataError(
-    "E309",
-    `${path}: cannot be opened (${cause.message})`,
-    "give the folder that session.checkpoint(folder) has written, or the bytes of session.checkpoint()",
     { cause },
   );

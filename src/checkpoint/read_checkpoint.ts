@@ -3,9 +3,9 @@ import { join } from "node:path";
 import { readFully } from "../files/large_bytes.ts";
 import { Pauses } from "../steps.ts";
 import { ByteReader } from "./byte_reader.ts";
-import { checkpointDamaged, checkpointMissing, checkpointUnreadable } from "./errors.ts";
+import { checkpointDamaged, checkpointMissing } from "./errors.ts";
 import { type LaneRow, readRow } from "./lane_rows.ts";
-import { type Checkpoint, checkFormat, DIGEST_BYTES, readState, stateIn } from "./state_file.ts";
+import { type Checkpoint, DIGEST_BYTES, readState, stateIn } from "./state_file.ts";
 import { STATE_FILE, type WrittenFolder } from "./write_checkpoint.ts";
 
 /** Bytes that are hashed at a time. */
@@ -68,18 +68,18 @@ async function hashOf(bytes: Uint8Array): Promise<Hash> {
 
 async function stateBytes(folder: string, stateFile: string): Promise<Uint8Array> {
   return await readFully(join(folder, stateFile)).catch(async (error: NodeJS.ErrnoException) => {
+    // A file in the place of the folder: of an earlier release.
     if (error.code === "ENOTDIR")
-      checkFormat(await readFully(folder, 4).catch(() => new Uint8Array()), folder);
-    throw error.code === "ENOENT"
-      ? checkpointMissing(folder, stateFile, error)
-      : checkpointUnreadable(folder, error);
+      await readFully(folder, 4).then(
+        (bytes) => stateIn(bytes, folder),
+        () => {},
+      );
+    throw checkpointMissing(folder, error);
   });
 }
 
 async function segmentBytes(path: string, length: number): Promise<Uint8Array> {
-  return await readFully(path, length).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "ENOENT"
-      ? checkpointDamaged("the file is missing", path, { cause: error })
-      : checkpointUnreadable(path, error);
+  return await readFully(path, length).catch((cause: Error) => {
+    throw checkpointDamaged(cause.message, path, { cause });
   });
 }

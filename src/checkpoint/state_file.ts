@@ -1,5 +1,5 @@
 import type { RecurrenceValues } from "../kernel/run/recurrences.ts";
-import { ByteReader, jsonPiece } from "./byte_reader.ts";
+import { ByteReader, byteCount, jsonPiece } from "./byte_reader.ts";
 import { checkpointDamaged, checkpointOfOtherFormat } from "./errors.ts";
 import { copyLanes, type LaneRow, readRow, rowPieces } from "./lane_rows.ts";
 
@@ -41,23 +41,18 @@ export interface Segment {
   readonly rowCount: number;
 }
 
-/** A checkpoint but for the rows of its segments. */
-interface State<Description> extends Omit<Checkpoint<Description>, "rows"> {
+interface Head<Description> extends Pick<Checkpoint<Description>, "description" | "lanes" | "firstRow"> {
   readonly segments: readonly Segment[];
-  /** Null if no row is kept. */
-  readonly newest: LaneRow | null;
-}
-
-interface Head extends Pick<State<unknown>, "description" | "lanes" | "firstRow" | "segments"> {
   readonly hasNewest: boolean;
-  readonly points: readonly { readonly row: number; readonly values: readonly SavedValue[] }[];
-}
-
-/** Tasks that have the same value. */
-interface SavedValue {
-  readonly fingerprints: readonly string[];
-  readonly exact: readonly string[];
-  readonly vectors: number;
+  readonly points: readonly {
+    readonly row: number;
+    /** Tasks that have the same value are one. */
+    readonly values: readonly {
+      readonly fingerprints: readonly string[];
+      readonly exact: readonly string[];
+      readonly vectors: number;
+    }[];
+  }[];
 }
 
 /**
@@ -75,52 +70,34 @@ const FORMER_MAGICS = ["FLSC", "FLCP"];
 
 /** The pieces of a state but for the digest at its end. */
 export function statePieces(
-  { description, lanes, firstRow, rows, points, laneCount }: Snapshot,
+  { description, lanes, firstRow, rows, points: given, laneCount }: Snapshot,
   segments: readonly Segment[],
 ): Uint8Array[] {
-  const newest = rows.at(-1);
-  const values = points.map(distinctValues);
-  const head: Head = {
-    description,
-    lanes,
-    firstRow,
-    segments,
-    hasNewest: newest !== undefined,
-    points: points.map(({ row, exact }, index) => ({
-      row,
-      values: values[index]!.map(([state, fingerprints]) => {
-        const known = fingerprints.filter((one) => exact.has(one));
-        return { fingerprints, exact: known, vectors: state.length / laneCount };
-      }),
-    })),
-  };
+  const vectors: Uint8Array[] = [];
+  const points = given.map(({ row, values, exact }) => {
+    const byState = Map.groupBy(values.keys(), (one) => values.get(one)!);
+    const saved = [...byState].map(([{ buffer, byteOffset, length }, fingerprints]) => {
+      for (let at = 0; at < length; at += laneCount)
+        vectors.push(new Uint8Array(buffer, byteOffset + 8 * at, 8 * lanes));
+      const known = fingerprints.filter((one) => exact.has(one));
+      return { fingerprints, exact: known, vectors: length / laneCount };
+    });
+    return { row, values: saved };
+  });
+  const head: Head<unknown> = { description, lanes, firstRow, segments, hasNewest: rows.length > 0, points };
   const start = Buffer.from(MAGIC.padEnd(START_BYTES, "\0"));
-  const pieces = [start, jsonPiece(head), ...(newest ? rowPieces(newest, lanes) : [])];
-  for (const [{ buffer, byteOffset, length }] of values.flat())
-    for (let at = 0; at < length; at += laneCount)
-      pieces.push(new Uint8Array(buffer, byteOffset + 8 * at, 8 * lanes));
+  const newest = rows.slice(-1).flatMap((row) => [...rowPieces(row, lanes)]);
+  const pieces = [start, jsonPiece(head), ...newest, ...vectors];
   start.writeUInt32LE(VERSION, 4);
-  const bytes = pieces.reduce((sum, { length }) => sum + length, DIGEST_BYTES);
-  start.writeBigUInt64LE(BigInt(bytes), 8);
+  start.writeBigUInt64LE(BigInt(byteCount(pieces) + DIGEST_BYTES), 8);
   return pieces;
-}
-
-/** Each array once, with the tasks whose value it is: several fingerprints may name the same task. */
-function distinctValues({ values }: RecurrencePoint): [Float64Array, string[]][] {
-  const byState = Map.groupBy(values, ([, state]) => state);
-  return [...byState].map(([state, entries]) => [state, entries.map(([fingerprint]) => fingerprint)]);
-}
-
-/** The first 4 bytes of a checkpoint as a text. @throws DataError E352 if an earlier release wrote it. */
-export function checkFormat(start: Uint8Array, path: string | null): string {
-  const magic = Buffer.from(start.subarray(0, 4)).toString("latin1");
-  if (FORMER_MAGICS.includes(magic)) throw checkpointOfOtherFormat("factorloom 0.1 or 0.2", path);
-  return magic;
 }
 
 /** The state with which bytes begin. @throws DataError E351, E352 */
 export function stateIn(bytes: Uint8Array, path: string | null): Uint8Array {
-  if (checkFormat(bytes, path) !== MAGIC || bytes.length < START_BYTES)
+  const magic = Buffer.from(bytes.subarray(0, 4)).toString("latin1");
+  if (FORMER_MAGICS.includes(magic)) throw checkpointOfOtherFormat("factorloom 0.1 or 0.2", path);
+  if (magic !== MAGIC || bytes.length < START_BYTES)
     throw checkpointDamaged("it does not start with its signature", path);
   const view = new DataView(bytes.buffer, bytes.byteOffset);
   if (view.getUint32(4, true) !== VERSION)
@@ -128,10 +105,10 @@ export function stateIn(bytes: Uint8Array, path: string | null): Uint8Array {
   return bytes.subarray(0, Number(view.getBigUint64(8, true)));
 }
 
-/** @param bytes with the right digest */
-export function readState<Description>(bytes: Uint8Array): State<Description> {
+/** Everything but the rows of the segments. @param bytes with the right digest */
+export function readState<Description>(bytes: Uint8Array) {
   const reader = new ByteReader(bytes.subarray(START_BYTES));
-  const { hasNewest, points: saved, ...head } = reader.json() as Head & { readonly description: Description };
+  const { hasNewest, points: saved, ...head } = reader.json() as Head<Description>;
   const newest = hasNewest ? readRow(reader) : null;
   const points = saved.map(({ row, values }): RecurrencePoint => {
     const found = values.flatMap(({ fingerprints, vectors }) => {
@@ -149,15 +126,12 @@ export function withLanes(
   lanes: number,
   from: ArrayLike<number>,
 ): RecurrencePoint {
-  const byState = new Map(
-    [...new Set(values.values())].map((state) => {
-      const target = new Float64Array((state.length / lanes) * from.length);
-      for (let vector = 0; vector < state.length / lanes; vector++) {
-        const values = state.subarray(vector * lanes, (vector + 1) * lanes);
-        copyLanes(values, from, target, vector * from.length);
-      }
-      return [state, target];
-    }),
-  );
-  return { row, values: new Map([...values].map(([one, state]) => [one, byState.get(state)!])), exact };
+  const moved = new Map<Float64Array, Float64Array>();
+  for (const state of new Set(values.values())) {
+    const target = new Float64Array((state.length / lanes) * from.length);
+    for (let vector = 0; vector * lanes < state.length; vector++)
+      copyLanes(state.subarray(vector * lanes), from, target, vector * from.length);
+    moved.set(state, target);
+  }
+  return { row, values: new Map([...values].map(([one, state]) => [one, moved.get(state)!])), exact };
 }

@@ -6,6 +6,7 @@ import { replaceFileBy } from "../files/pending_file.ts";
 import { writeFully } from "../files/write_fully.ts";
 import { writing } from "../files/writing.ts";
 import { Pauses } from "../steps.ts";
+import { byteCount } from "./byte_reader.ts";
 import { rowPieces } from "./lane_rows.ts";
 import { DIGEST_BYTES, type Segment, type Snapshot, statePieces } from "./state_file.ts";
 
@@ -77,17 +78,16 @@ export async function removeOthers(folder: string, { segments }: WrittenFolder):
 /** The same parts as bytes: the state, then the segments. */
 export async function checkpointBytes(snapshot: Snapshot): Promise<Uint8Array<ArrayBuffer>> {
   const pauses = new Pauses();
-  const [state, rows]: [Uint8Array[], Uint8Array[]] = [[], []];
-  const putInto = (parts: Uint8Array[]) => async (pieces: readonly Uint8Array[]) => {
+  const parts: Uint8Array[] = [];
+  const put: Put = async (pieces) => {
     parts.push(...pieces);
     await pauses.afterStep();
   };
-  const { segments } = await writeSegments(snapshot, null, async (_name, _start, work) => {
-    await work(putInto(rows));
-  });
-  await writeState(snapshot, segments, putInto(state));
-  const all = [...state, ...rows];
-  const bytes = new Uint8Array(all.reduce((sum, { length }) => sum + length, 0));
+  const { segments } = await writeSegments(snapshot, null, async (_name, _start, work) => await work(put));
+  const rows = parts.splice(0);
+  await writeState(snapshot, segments, put);
+  const all = [...parts, ...rows];
+  const bytes = new Uint8Array(byteCount(all));
   let at = 0;
   for (const part of all) {
     bytes.set(part, at);
@@ -125,7 +125,8 @@ async function writeSegments(
     let next = last ? last.firstRow + last.rowCount : firstRow;
     if (next >= end) return { segments, hash };
     const goesOn = last !== undefined && last.bytes < SEGMENT_BYTES;
-    const { name, bytes, firstRow: first } = goesOn ? segments.pop()! : newSegment(next);
+    const newSegment = { name: `rows-${randomBytes(8).toString("hex")}`, bytes: 0, firstRow: next };
+    const { name, bytes, firstRow: first } = goesOn ? segments.pop()! : newSegment;
     await withSegment(name, bytes, async (put) => {
       const out = new HashedOutput(put, bytes, goesOn ? hash!.copy() : createHash("sha256"));
       while (next < end && out.bytes < SEGMENT_BYTES)
@@ -135,10 +136,6 @@ async function writeSegments(
       segments.push({ name, bytes: out.bytes, digest, firstRow: first, rowCount: next - first });
     });
   }
-}
-
-function newSegment(firstRow: number) {
-  return { name: `rows-${randomBytes(8).toString("hex")}`, bytes: 0, firstRow };
 }
 
 /** @returns its digest */

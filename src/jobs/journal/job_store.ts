@@ -138,7 +138,8 @@ export class JobStore {
     const last = this.history.prepared?.checkpoint.file;
     for (const name of await readdir(this.#folder))
       if (name.startsWith(CHECKPOINT) && name !== last) await rm(join(this.#folder, name), { force: true });
-    if (this.#written?.stateFile === last) await removeOthers(this.#folder, this.#written!);
+    const written = this.#written;
+    if (written && written.stateFile === last) await removeOthers(this.#folder, written);
   }
 
   async close(): Promise<void> {

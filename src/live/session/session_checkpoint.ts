@@ -33,7 +33,7 @@ export interface SavedSession {
   readonly series: SeriesFields;
   readonly params: readonly SavedParam[];
   readonly groups: SavedGroups;
-  /** `RetainedRows.retention`; no `pointRows` are infinite. */
+  /** `RetainedRows.retention`; JSON makes infinite `pointRows` null. */
   readonly retention: { readonly rows: number; readonly pointRows: number | null };
   readonly lastTime: string | null;
   readonly judgedTime: string | null;
@@ -49,7 +49,6 @@ export function snapshotOf(
   params: GivenParams,
   { held, lastTime, judgedTime }: SavedProgress,
 ): SessionSnapshot {
-  const { rows, pointRows } = held.retention;
   const description: SavedSession = {
     byLane: lanes.byLane,
     symbols: lanes.symbols,
@@ -57,7 +56,7 @@ export function snapshotOf(
     series,
     params: savedParams(Object.entries(params)),
     groups: groups.save(),
-    retention: { rows, pointRows: Number.isFinite(pointRows) ? pointRows : null },
+    retention: held.retention,
     lastTime: textOf(lastTime),
     judgedTime: textOf(judgedTime),
   };
