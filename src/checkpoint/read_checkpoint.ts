@@ -19,7 +19,7 @@ export interface StoredCheckpoint<Description> extends Checkpoint<Description> {
 /**
  * Reads a whole checkpoint: the folder that `writeFolder` has written, or the bytes of `checkpointBytes`.
  *
- * @throws DataError E309 if there is no such folder, or no state in it, E351 if a part is damaged or missing, which it
+ * @throws DataError E309 if there is no such folder, or no state in it yet, E351 if a part is damaged or missing, which it
  *   names, E352 if another release wrote it.
  */
 export async function readCheckpoint<Description>(

@@ -6,7 +6,7 @@ import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_sour
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
-import { NOTHING_HELD } from "../state/retained_rows.ts";
+import { RetainedRows } from "../state/retained_rows.ts";
 import { blocksOfRows, type RestoredLanes, StreamHistory } from "../state/stream_history.ts";
 import { Pauses } from "../steps.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
@@ -34,6 +34,9 @@ export interface SavedStream {
   /** The stretch between restarts of the last row (`RestartFinder.last`). */
   readonly stretch: number | null;
 }
+
+/** Of a stream that computes nothing. */
+const KEEPS_NOTHING = { rows: 0, pointRows: Number.POSITIVE_INFINITY };
 
 /** Its rows are held until the release. */
 type StreamSnapshot = Snapshot<SavedStream> & { readonly release: () => void };
@@ -239,7 +242,7 @@ export class FactorStream {
   /** What `restore` needs to go on after the rows that were read to their end; for a stream with `keepsHistory`. */
   async save(): Promise<StreamSnapshot> {
     const { laneCount } = this.#source;
-    const held = (await this.#history?.hold()) ?? NOTHING_HELD;
+    const held = (await this.#history?.hold()) ?? new RetainedRows(KEEPS_NOTHING).hold([]);
     return {
       ...held,
       description: { stretch: this.#call.restarts?.last ?? null },

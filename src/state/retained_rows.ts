@@ -35,16 +35,6 @@ export interface HeldRows {
   readonly release: () => void;
 }
 
-/** Of an owner that keeps no rows. */
-export const NOTHING_HELD: HeldRows = {
-  firstRow: 0,
-  rows: [],
-  points: [],
-  retention: { rows: 0, pointRows: Number.POSITIVE_INFINITY },
-  renewals: 0,
-  release: () => {},
-};
-
 interface Slot<Row extends ColumnRow> {
   row: Row;
   readonly present: Uint8Array;

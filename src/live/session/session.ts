@@ -224,7 +224,7 @@ export class LiveSession {
    * in all rows. Params and the name of the time column stay those of this session.
    *
    * @param checkpoint a folder, or bytes
-   * @throws DataError E309 if there is no such folder, E351 if it is damaged, E352 if another release wrote it, if it has
+   * @throws DataError E309 if the folder holds none, E351 if it is damaged, E352 if another release wrote it, if it has
    *   times of another type, or more symbols than this session has room for; nothing changes then.
    */
   async restore(checkpoint: string | Uint8Array): Promise<void> {

@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -42,6 +42,7 @@ const hosts: EngineHost[] = [];
 const folder = fileFolder();
 let forgotten = 0;
 let grown = 0;
+let continued = 0;
 beforeAll(async () => {
   hosts.push(await startHost(1), await startHost(2), await startHost(3));
 });
@@ -192,11 +193,18 @@ describe(`a job that is restarted after each batch, seed ${random.seed}`, () => 
     const rows: Rows = new Map();
     let [first, symbolCount] = [0, 0];
     const store = await JobStore.open(folder, `job${number}`);
+    const segments = () =>
+      readdirSync(join(folder, `job${number}`)).filter((name) => name.startsWith("rows-"));
     let saved: Batch["saved"] = null;
     for (const end of ends) {
       const blockRows = oneOf(BLOCK_ROWS);
       const options = { ...optionsFrom(first), ...(blockRows !== undefined && { blockRows }) };
+      const files = segments();
       const ran = await runBatch(program, { panel, first, end, options, store, saved }, rows);
+      if (saved !== null && ran.symbolCount === symbolCount && !restarts && end - first < 250) {
+        expect(segments(), "new rows are behind the others").toEqual(files);
+        continued++;
+      }
       grown += Number(saved !== null && ran.symbolCount > symbolCount);
       forgotten += Number(first > 300);
       [first, saved, symbolCount] = [end, ran.saved, ran.symbolCount];
@@ -210,5 +218,6 @@ describe(`a job that is restarted after each batch, seed ${random.seed}`, () => 
   test("goes on with rows forgotten, and with new symbols", () => {
     expect(forgotten).toBeGreaterThan(PROGRAMS);
     expect(grown).toBeGreaterThan(PROGRAMS);
+    expect(continued).toBeGreaterThan(0);
   });
 });
