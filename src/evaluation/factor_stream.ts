@@ -1,4 +1,4 @@
-import { type Checkpoint, type Snapshot, withLanes } from "../checkpoint/state_file.ts";
+import type { Checkpoint, Snapshot } from "../checkpoint/state_file.ts";
 import type { EvaluableProgram } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
@@ -34,9 +34,6 @@ export interface SavedStream {
   /** The stretch between restarts of the last row (`RestartFinder.last`). */
   readonly stretch: number | null;
 }
-
-/** Of a stream that computes nothing. */
-const KEEPS_NOTHING = { rows: 0, pointRows: Number.POSITIVE_INFINITY };
 
 /** Its rows are held until the release. */
 type StreamSnapshot = Snapshot<SavedStream> & { readonly release: () => void };
@@ -242,13 +239,10 @@ export class FactorStream {
   /** What `restore` needs to go on after the rows that were read to their end; for a stream with `keepsHistory`. */
   async save(): Promise<StreamSnapshot> {
     const { laneCount } = this.#source;
-    const held = (await this.#history?.hold()) ?? new RetainedRows(KEEPS_NOTHING).hold([]);
-    return {
-      ...held,
-      description: { stretch: this.#call.restarts?.last ?? null },
-      lanes: laneCount,
-      laneCount,
-    };
+    const description = { stretch: this.#call.restarts?.last ?? null };
+    // A stream that computes nothing keeps nothing.
+    const held = (await this.#history?.hold()) ?? new RetainedRows({ rows: 0, pointRows: 1 }).hold([]);
+    return { ...held, description, lanes: laneCount, laneCount };
   }
 
   /**
@@ -257,14 +251,13 @@ export class FactorStream {
    * @returns false, and nothing has changed, if a factor needs more rows or columns than are kept
    */
   async restore(
-    { description, lanes: storedLanes, firstRow, rows, points }: Checkpoint<SavedStream>,
+    stored: Checkpoint<SavedStream>,
     lanes: RestoredLanes,
     signal = this.#options.signal,
   ): Promise<boolean> {
     if (!this.#history) return true;
-    const inLanes = points.map((point) => withLanes(point, storedLanes, lanes.from));
-    if (!hasColumns(rows, this.#input.buffers)) return false;
-    if (!this.#history.restore(firstRow, firstRow + rows.length, inLanes)) return false;
+    const { description, rows } = stored;
+    if (!hasColumns(rows, this.#input.buffers) || !this.#history.restore(stored, lanes.from)) return false;
     await this.#history.handOver()?.();
     if (this.#call.restarts) this.#call.restarts.last = description.stretch;
     const again = blocksOfRows(rows, this.#blockRows, lanes);

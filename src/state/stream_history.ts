@@ -1,5 +1,5 @@
 import { copyLanes, type LaneRow } from "../checkpoint/lane_rows.ts";
-import type { RecurrencePoint } from "../checkpoint/state_file.ts";
+import { type Checkpoint, withLanes } from "../checkpoint/state_file.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { PanelBlock } from "../data/panel/panel_source.ts";
 import type { RecurrenceValues, RecurrentPlan } from "../kernel/run/recurrences.ts";
@@ -72,17 +72,19 @@ export class StreamHistory {
   }
 
   /**
-   * Takes over what another stream has kept; the rows `[first, count)` are then to be run, and are added again.
+   * Takes over what another stream has kept; its rows are then to be run, and are added again.
    *
+   * @param from which of the stored lanes each lane is
    * @returns false, and nothing has changed, if a factor needs more history from the next row on
    */
-  restore(first: number, count: number, points: readonly RecurrencePoint[]): boolean {
-    const taskRows = exactRows(this.#plan, first, points);
+  restore({ firstRow, rows, points, lanes }: Checkpoint<unknown>, from: Int32Array): boolean {
+    const taskRows = exactRows(this.#plan, firstRow, points);
     const { plan } = this.#plan;
-    if (plan.outputs.some((_, output) => exactRowOfOutput(plan, taskRows, output) > count)) return false;
+    const next = firstRow + rows.length;
+    if (plan.outputs.some((_, output) => exactRowOfOutput(plan, taskRows, output) > next)) return false;
     this.#exactRows = taskRows;
-    this.#rows.forget(first);
-    for (const point of points) this.#rows.addPoint(point);
+    this.#rows.forget(firstRow);
+    for (const point of points) this.#rows.addPoint(withLanes(point, lanes, from));
     return true;
   }
 

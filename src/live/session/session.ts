@@ -28,13 +28,7 @@ import {
 import type { LiveRow } from "../row.ts";
 import type { RanRow } from "../row_runner.ts";
 import { type PushKind, PushRunner } from "./push_runner.ts";
-import {
-  expectSameColumns,
-  readSession,
-  type SessionSnapshot,
-  type StoredSession,
-  snapshotOf,
-} from "./session_checkpoint.ts";
+import { expectSameColumns, readSession, type StoredSession, snapshotOf } from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
 import { type RowEvents, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
@@ -207,16 +201,15 @@ export class LiveSession {
     });
     try {
       if (folder === undefined) return await checkpointBytes(snapshot);
-      return await this.#writes.run(undefined, async () => await this.#writeTo(resolve(folder), snapshot));
+      const path = resolve(folder);
+      return await this.#writes.run(undefined, async () => {
+        const written = await writeFolder(path, snapshot, this.#written.get(path));
+        this.#written.set(path, written);
+        await removeOthers(path, written);
+      });
     } finally {
       snapshot.release();
     }
-  }
-
-  async #writeTo(folder: string, snapshot: SessionSnapshot): Promise<void> {
-    const written = await writeFolder(folder, snapshot, this.#written.get(folder));
-    this.#written.set(folder, written);
-    await removeOthers(folder, written);
   }
 
   /**
