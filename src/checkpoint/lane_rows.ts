@@ -25,13 +25,14 @@ interface RowHead {
 }
 
 /** JSON has no infinities, and would write -0 as 0. */
-export type SavedParam = readonly [name: string, value: ParamValue | { readonly number: string }];
+export type SavedParam = readonly [name: string, value: string | boolean | { readonly number: string }];
 
 export function savedParams(params: Iterable<readonly [string, ParamValue]>): SavedParam[] {
-  return Array.from(params, ([name, value]): SavedParam => {
-    const isPlain = typeof value !== "number" || (Number.isFinite(value) && !Object.is(value, -0));
-    return [name, isPlain ? value : { number: Object.is(value, -0) ? "-0" : String(value) }];
-  });
+  const textOf = (value: number) => (Object.is(value, -0) ? "-0" : String(value));
+  return Array.from(params, ([name, value]) => [
+    name,
+    typeof value === "number" ? { number: textOf(value) } : value,
+  ]);
 }
 
 export function paramsOf(saved: readonly SavedParam[]): Map<string, ParamValue> {

@@ -6,7 +6,7 @@ import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_sour
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
-import { RetainedRows } from "../state/retained_rows.ts";
+import { type HeldRows, RetainedRows } from "../state/retained_rows.ts";
 import { blocksOfRows, type RestoredLanes, StreamHistory } from "../state/stream_history.ts";
 import { Pauses } from "../steps.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
@@ -34,9 +34,6 @@ export interface SavedStream {
   /** The stretch between restarts of the last row (`RestartFinder.last`). */
   readonly stretch: number | null;
 }
-
-/** Its rows are held until the release. */
-type StreamSnapshot = Snapshot<SavedStream> & { readonly release: () => void };
 
 /** A call that is ready to run. */
 export interface OrderedCall extends PreparedCall {
@@ -237,7 +234,7 @@ export class FactorStream {
   }
 
   /** What `restore` needs to go on after the rows that were read to their end; for a stream with `keepsHistory`. */
-  async save(): Promise<StreamSnapshot> {
+  async save(): Promise<Snapshot<SavedStream> & Pick<HeldRows, "release">> {
     const { laneCount } = this.#source;
     const description = { stretch: this.#call.restarts?.last ?? null };
     // A stream that computes nothing keeps nothing.
