@@ -188,26 +188,21 @@ export interface TableState {
   readonly types: ReadonlyMap<string, string>;
 }
 
-/** The state of a table; null if it is missing. @throws as `appendToTable`, DataError E301, E310. */
-export async function tableState(target: ResultTable): Promise<TableState | null> {
-  return await inDatabase(target.database, "READ_ONLY", async (database) => {
-    if (!(await findTable(database, target.table))) return null;
-    const table = sqlName(target.table);
-    const [row] = await queryRows(database, `SELECT CAST(count(*) AS DOUBLE) FROM ${table}`);
-    return {
-      position: (await findTable(database, POSITIONS)) ? await positionOf(database, target) : 0,
-      count: Number(row?.[0]),
-      types: await columnTypes(database, table),
-    };
-  });
+/** The state of a table in an open database; null if it is missing. */
+export async function tableState(database: Database, target: ResultTable): Promise<TableState | null> {
+  if (!(await findTable(database, target.table))) return null;
+  const table = sqlName(target.table);
+  const [row] = await queryRows(database, `SELECT CAST(count(*) AS DOUBLE) FROM ${table}`);
+  return {
+    position: (await findTable(database, POSITIONS)) ? await positionOf(database, target) : 0,
+    count: Number(row?.[0]),
+    types: await columnTypes(database, table),
+  };
 }
 
-/**
- * Count and sum of the rows in each range from one of the ascending times to the next one.
- *
- * @throws as `tableState`.
- */
+/** Count and sum of the rows in each range from one of the ascending times to the next one. */
 export async function digestsOfRanges(
+  database: Database,
   target: ResultTable,
   ranges: readonly RowsDigest[],
 ): Promise<readonly Pick<RowsDigest, "count" | "sum">[]> {
@@ -215,13 +210,12 @@ export async function digestsOfRanges(
   const starts = ranges.map(
     ({ from, timeType }, index) => `(${index}, CAST(${sqlText(from)} AS ${timeType}))`,
   );
-  const rows = await inDatabase(target.database, "READ_ONLY", (database) =>
-    queryRows(
-      database,
-      `WITH starts (range_number, range_start) AS (VALUES ${starts.join(", ")})
-       SELECT range_number, ${digestSql(target.columns)}
-       FROM ${sqlName(target.table)} ASOF JOIN starts ON ${time} >= range_start GROUP BY range_number`,
-    ),
+  const rows = await queryRows(
+    database,
+    `WITH starts (range_number, range_start) AS (VALUES ${starts.join(", ")})
+     SELECT range_number, ${digestSql(target.columns)}
+     FROM ${sqlName(target.table)} ASOF JOIN starts ON ${time} >= range_start
+     WHERE ${time} >= CAST(${sqlText(ranges[0]!.from)} AS ${ranges[0]!.timeType}) GROUP BY range_number`,
   );
   const found = new Map(
     rows.map(([index, count, sum]) => [Number(index), { count: Number(count), sum: String(sum) }]),

@@ -1,19 +1,23 @@
 /** The files of a job: its ledger, its checkpoints, the rows of its query. */
 import { readdir, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { makeDurableFolder, writeDurably } from "../../files/durable.ts";
-import { digestOf, readFully } from "../../files/large_bytes.ts";
+import { checkpointDamaged } from "../../checkpoint/errors.ts";
+import { readCheckpoint, type StoredCheckpoint } from "../../checkpoint/read_checkpoint.ts";
+import type { Snapshot } from "../../checkpoint/state_file.ts";
+import { removeOthers, type WrittenFolder, writeFolder } from "../../checkpoint/write_checkpoint.ts";
+import { makeDurableFolder } from "../../files/durable.ts";
 import { Ledger } from "./ledger.ts";
-import type { PreparedBatch } from "./records.ts";
+import type { Batch } from "./records.ts";
 import { storing } from "./storing.ts";
 
-type Checkpoint = PreparedBatch["checkpoint"];
-
-const CHECKPOINTS_KEPT = 2;
+/** What the names of checkpoints begin with; the number of the batch follows. */
+const CHECKPOINT = "checkpoint-";
 
 export class JobStore implements Disposable {
   readonly ledger: Ledger;
   readonly #folder: string;
+  /** The last checkpoint that was written. */
+  #written: WrittenFolder | null = null;
 
   /** With `read` nothing is changed. @throws as `Ledger.open`; ResourceError E442 for a system error. */
   static async open(journal: string, job: string, access: "read" | "write" = "write"): Promise<JobStore> {
@@ -33,28 +37,38 @@ export class JobStore implements Disposable {
     return join(this.#folder, "input");
   }
 
-  async writeCheckpoint(sequence: number, bytes: Uint8Array): Promise<Checkpoint> {
-    const file = `checkpoint-${String(sequence).padStart(8, "0")}.bin`;
-    const sha256 = digestOf(bytes).toString("hex");
-    await storing(this.#folder, () => writeDurably(join(this.#folder, file), [bytes]));
-    return { file, sha256 };
+  /**
+   * Writes the checkpoint of a batch beside that of the batch before, which is valid until the ledger names the new one.
+   *
+   * @param known a checkpoint of the same rows: only newer rows are written
+   */
+  async writeCheckpoint(
+    sequence: number,
+    snapshot: Snapshot,
+    known: WrittenFolder | undefined,
+  ): Promise<WrittenFolder> {
+    const name = `${CHECKPOINT}${String(sequence).padStart(8, "0")}`;
+    this.#written = await writeFolder(this.#folder, snapshot, known, name);
+    return this.#written;
   }
 
-  /** The bytes of a checkpoint; null if they are missing or damaged. */
-  async readCheckpoint(checkpoint: Checkpoint | null): Promise<Uint8Array | null> {
-    if (checkpoint === null) return null;
-    const { file, sha256 } = checkpoint;
-    const bytes = await readFully(join(this.#folder, file)).catch(() => null);
-    return bytes !== null && digestOf(bytes).toString("hex") === sha256 ? bytes : null;
+  /** The checkpoint that the ledger names. @throws DataError E309, E351, E352 if it cannot be read. */
+  async readCheckpoint<Description>({
+    file,
+    sha256,
+  }: NonNullable<Batch["checkpoint"]>): Promise<StoredCheckpoint<Description>> {
+    const stored = await readCheckpoint<Description>(this.#folder, file);
+    if (stored.written.digest === sha256) return stored;
+    throw checkpointDamaged("the ledger names another one", join(this.#folder, file));
   }
 
-  /** Removes outdated and unfinished checkpoints. */
+  /** Removes all checkpoints but the one that the ledger names, and rows that only they had. */
   async removeOldCheckpoints(): Promise<void> {
-    const names = (await readdir(this.#folder)).filter((name) => name.startsWith("checkpoint-")).sort();
-    const last = this.ledger.batch?.checkpoint?.file ?? "";
-    const finished = names.filter((name) => name.endsWith(".bin") && name <= last);
-    const kept = new Set(finished.slice(-CHECKPOINTS_KEPT));
-    for (const name of names) if (!kept.has(name)) await rm(join(this.#folder, name), { force: true });
+    const last = this.ledger.batch?.checkpoint?.file;
+    for (const name of await readdir(this.#folder))
+      if (name.startsWith(CHECKPOINT) && name !== last) await rm(join(this.#folder, name), { force: true });
+    const written = this.#written;
+    if (written && written.stateFile === last) await removeOthers(this.#folder, written);
   }
 
   [Symbol.dispose](): void {

@@ -23,6 +23,8 @@ import type {
 /** "flgr" in the header of the file. */
 const APPLICATION_ID = 0x666c6772;
 const VERSION = 1;
+/** What earlier versions had. */
+const JOURNAL = "journal.jsonl";
 /** EXTRA syncs the folder, too: without it a loss of power could take back what is prepared and leave its results published. */
 const PRAGMAS = {
   read: "PRAGMA query_only = ON",
@@ -76,28 +78,27 @@ export class Ledger implements Disposable {
    */
   static async open(path: string, job: string, access: "read" | "write"): Promise<Ledger> {
     const names = await namesIn(dirname(path));
-    const isNew = !names.includes(basename(path));
-    const older = names.find((name) => name === "journal.jsonl");
-    if (isNew && older !== undefined) throw journalOlder(join(dirname(path), older));
-    if (isNew && access === "write") {
+    const isThere = names.includes(basename(path));
+    if (!isThere && names.includes(JOURNAL)) throw journalOlder(join(dirname(path), JOURNAL));
+    if (!isThere && access === "write") {
       const { temporaryPath, commit, abort } = await pendingFile(path);
       try {
-        Ledger.#in(new LedgerFile(temporaryPath, "rwc"), job, true)[Symbol.dispose]();
+        Ledger.#in(temporaryPath, "rwc", job)[Symbol.dispose]();
         await commit();
       } finally {
         await abort();
       }
       await syncFolder(dirname(path));
-      return await Ledger.open(path, job, access);
     }
-    const ledger = Ledger.#in(new LedgerFile(path, isNew ? "memory" : "rw"), job, isNew);
+    const ledger = Ledger.#in(path, isThere || access === "write" ? "rw" : "memory", job);
     ledger.#file.exec(PRAGMAS[access]);
     return ledger;
   }
 
-  static #in(file: LedgerFile, job: string, isNew: boolean): Ledger {
+  static #in(path: string, mode: "rw" | "rwc" | "memory", job: string): Ledger {
+    const file = new LedgerFile(path, mode);
     try {
-      return file.transaction(isNew ? "IMMEDIATE" : "DEFERRED", () => new Ledger(file, job, isNew));
+      return file.transaction("DEFERRED", () => new Ledger(file, job, mode !== "rw"));
     } catch (error) {
       file.close();
       throw error;
@@ -151,7 +152,7 @@ export class Ledger implements Disposable {
     this.#write(record);
   }
 
-  skip(input: SkippedInput): void {
+  passOver(input: SkippedInput): void {
     this.#write({}, () => this.skipped.put(input.path, input));
   }
 

@@ -127,25 +127,21 @@ export class LedgerTable<Row> {
 
   /** The last records, the last one first. */
   newest(count: number): Row[] {
-    return this.#rowsBefore(Number.MAX_SAFE_INTEGER, count).map((row) => this.#recordOf(row));
+    return this.pages(count).next().value ?? [];
   }
 
   /** All records, the last one first; others may be added between two pages. */
-  *pages(): Generator<Row[], void, void> {
+  *pages(pageRows = PAGE_ROWS): Generator<Row[], void, void> {
     for (let id = Number.MAX_SAFE_INTEGER; ; ) {
-      const rows = this.#rowsBefore(id, PAGE_ROWS);
+      const rows = this.#file.use(() => this.#before.all(id, pageRows)) as unknown[] as StoredRow[];
       if (rows.length === 0) return;
+      for (const row of rows) {
+        // Damage may lead round in circles.
+        if (row.id >= id) throw this.#file.damaged(`rows of ${this.#name} are not in their order`);
+        id = row.id;
+      }
       yield rows.map((row) => this.#recordOf(row));
-      id = rows.at(-1)!.id;
     }
-  }
-
-  #rowsBefore(id: number, count: number): StoredRow[] {
-    const rows = this.#file.use(() => this.#before.all(id, count)) as unknown[] as StoredRow[];
-    // Damage may lead round in circles.
-    if (rows.some((row, index) => row.id >= (rows[index - 1]?.id ?? id)))
-      throw this.#file.damaged(`rows of ${this.#name} are not in their order`);
-    return rows;
   }
 
   #recordOf({ key, record, sum }: StoredRow): Row {

@@ -74,22 +74,21 @@ export interface PreparedBatch {
   readonly checkpoint: { readonly file: string; readonly sha256: string };
 }
 
-export interface Counts {
-  readonly files: number;
-  /** Of results. */
-  readonly rows: number;
-  readonly outputs: number;
-}
-
-export interface Batch extends Counts {
+/** A batch: how much it added, and where it ends. */
+export interface Batch {
   /** Counts the batches from 1. */
   readonly sequence: number;
+  readonly files: number;
+  readonly rows: number;
+  readonly outputs: number;
   readonly lastTime: string;
   /** Null after a rebuild: the state is made again from the input. */
   readonly checkpoint: PreparedBatch["checkpoint"] | null;
 }
 
-/** What the sink certainly holds, of the batches up to this one. */
+export type Counts = Pick<Batch, "files" | "rows" | "outputs">;
+
+/** What the sink certainly holds, of all batches up to this one. */
 export interface Committed extends Counts {
   readonly sequence: number;
   readonly lastTime: string | null;

@@ -3,10 +3,11 @@
  * atomically: a file by a rename, rows of a table by one transaction. Publishing is idempotent.
  */
 import { existsSync } from "node:fs";
-import { rename, rm, stat } from "node:fs/promises";
+import { rename, rm } from "node:fs/promises";
 import { dirname, join, sep } from "node:path";
-import type { OpenDatabase } from "../../data/duckdb/database.ts";
+import type { Database, OpenDatabase } from "../../data/duckdb/database.ts";
 import { type OutputColumns, outputNames, SYMBOL_NAME } from "../../data/factors/factor_batches.ts";
+import { inDatabase } from "../../data/job_tables/database_file.ts";
 import {
   appendToTable,
   copyTable,
@@ -27,7 +28,7 @@ import { namesIn } from "../../files/folders.ts";
 import type { TimeType } from "../../panel.ts";
 import type { JobConfig, SinkConfig } from "../config/config.ts";
 import { noDates, sinkDiffers, sinkInUse } from "../errors.ts";
-import { digestOfFile } from "../input/input_files.ts";
+import { digestOfFile, lookAt } from "../input/input_files.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { OutputPaths, Rebuilt, StagedOutput } from "../ledger/records.ts";
 import { storing } from "../ledger/storing.ts";
@@ -70,8 +71,10 @@ export class JobSink {
     if (this.#ledger.begin === null) return;
     const { sink } = this.#job;
     const newest = extent === "all" ? this.#ledger.counts.outputs : NEWEST;
-    if (sink.kind === "duckdb") await this.#checkTable(sink, newest);
-    else await this.#checkFiles(sink.kind, newest);
+    if (sink.kind !== "duckdb") return await this.#checkFiles(sink.kind, newest);
+    const check = (database: Database | null) => this.#checkTable(database, sink, newest);
+    const isThere = (await sizeOf(sink.database)) !== null;
+    await (isThere ? inDatabase(sink.database, "READ_ONLY", check) : check(null));
   }
 
   /** @throws UsageError E532 if the sink holds results when a ledger begins, ResourceError E442 if it is no folder. */
@@ -235,21 +238,21 @@ export class JobSink {
       throw this.#differs(`${path} does not hold the bytes that were written`);
   }
 
-  async #checkTable(sink: TableSink, newest: number): Promise<void> {
+  /** @param database null if its file is missing */
+  async #checkTable(database: Database | null, sink: TableSink, newest: number): Promise<void> {
     const { sequence } = this.#ledger;
     const shown = `table ${sink.table} of ${sink.database}`;
     const target = this.#table(sink);
-    const exists = (await sizeOf(sink.database)) !== null;
-    const state = exists ? await tableState(target) : null;
+    const state = database && (await tableState(database, target));
     const position = state?.position ?? 0;
     const awaited = position === sequence - 1 ? this.#pendingCount : 0;
     const outputs = this.#ledger.outputs.newest(awaited + newest).reverse();
     const inTable = outputs.slice(0, outputs.length - awaited);
     for (const output of outputs.slice(inTable.length))
       await this.#checkFile(output.staged, await this.#sizeOf(output.staged), output, true);
-    if (state === null) {
+    if (database === null || state === null) {
       if (inTable.length === 0) return;
-      throw this.#differs(exists ? `${shown} is missing` : `${sink.database} is missing`);
+      throw this.#differs(`${database === null ? sink.database : shown} is missing`);
     }
     if (inTable.length === 0) throw this.#differs(`${shown} is there, and the ledger does not know it`);
     const wanted = sequence - (awaited > 0 ? 1 : 0);
@@ -267,7 +270,7 @@ export class JobSink {
     const count = awaited > 0 ? committed.rows : counts.rows;
     if (state.count !== count)
       throw this.#differs(`${shown} has ${state.count} rows, and ${count} were written`);
-    for (const [index, found] of (await digestsOfRanges(target, rows)).entries()) {
+    for (const [index, found] of (await digestsOfRanges(database, target, rows)).entries()) {
       const range = rows[index]!;
       if (found.count !== range.count || found.sum !== range.sum)
         throw this.#differs(`the rows of ${shown} from ${range.from} on are not those that were written`);
@@ -306,6 +309,6 @@ function isHidden(path: string): boolean {
 
 /** The size of a file; null if there is none. */
 async function sizeOf(path: string): Promise<number | null> {
-  const status = await stat(path).catch(() => null);
-  return status?.isFile() ? status.size : null;
+  const there = await lookAt(path);
+  return there === null || typeof there === "string" ? null : there.bytes;
 }

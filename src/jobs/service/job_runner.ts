@@ -273,7 +273,7 @@ export class JobRunner {
   async #skip({ path, sha256, error }: BadInput): Promise<void> {
     if (!this.#isSkipping) throw error;
     const reason = error.problem;
-    this.#ledger.skip({ path, sha256, reason });
+    this.#ledger.passOver({ path, sha256, reason });
     this.#onEvent({ kind: "skipped", path, code: error.code, reason });
   }
 
@@ -329,9 +329,8 @@ export class JobRunner {
   async #growUniverse(inputs: readonly NewInput[], program: JobProgram): Promise<void> {
     const { universe, begin, sequence } = this.#ledger;
     const known = sequence === 0 ? null : universe;
-    const symbols = [
-      ...new Set([known?.symbols ?? [], ...inputs.map((input) => input.symbols)].flat()),
-    ].sort();
+    const found = inputs.flatMap((input) => input.symbols);
+    const symbols = [...new Set([...(known?.symbols ?? []), ...found])].sort();
     if (symbols.length === 0) return;
     const groups = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, known);
     const grown: Universe = { symbols, groups };
@@ -384,7 +383,7 @@ export class JobRunner {
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;
     try {
-      const { evaluated, saved, failure, goodCount } = await evaluateBatch(inputs, {
+      const { evaluated, failure, goodCount } = await evaluateBatch(inputs, {
         state: open.state,
         staged,
         ledger: this.#ledger,
@@ -393,7 +392,7 @@ export class JobRunner {
         stop: run.signals.stop,
         onEvaluated: (path) => this.#onEvent({ kind: "evaluated", path }),
       });
-      if (saved !== null) await this.#commit(open, staged, evaluated, saved, run.signals.abort);
+      if (failure === null) await this.#commit(open, staged, evaluated, run.signals.abort);
       else {
         await staged.abort();
         await this.#sink.discardStaged();
@@ -409,7 +408,6 @@ export class JobRunner {
     open: OpenState,
     staged: StagedResults,
     evaluated: readonly EvaluatedInput[],
-    saved: Uint8Array,
     signal: AbortSignal,
   ): Promise<void> {
     const sequence = this.#ledger.sequence + 1;
@@ -417,7 +415,7 @@ export class JobRunner {
       this.#onEvent({ kind: "step", step: name, sequence, files: evaluated.length });
     await staged.finish();
     step("staged");
-    const checkpoint = await this.#store.writeCheckpoint(sequence, saved);
+    const checkpoint = await open.state.save(this.#store, sequence);
     step("checkpointed");
     signal.throwIfAborted();
     const { outputs, rows } = staged;

@@ -2,13 +2,12 @@ import { spawn } from "node:child_process";
 import { once } from "node:events";
 import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { DatabaseSync } from "node:sqlite";
 import { text } from "node:stream/consumers";
 import { expect, test } from "vitest";
 import { Ledger } from "../../../src/jobs/ledger/ledger.ts";
 import { fileFolder } from "../../support/file_folder.ts";
 import { Seeded } from "../../support/seeded.ts";
-import { trials, triesAll } from "../../support/trials.ts";
+import { trials } from "../../support/trials.ts";
 import { type Answers, answersOf, RandomRecords } from "./random_records.ts";
 
 const root = fileFolder();
@@ -123,44 +122,6 @@ async function answersIfWhole(path: string): Promise<Answers> {
   ledger.verify();
   return answers;
 }
-
-test.runIf(triesAll)("the ledger of 500,000 files opens in 100 ms", async () => {
-  const path = pathIn("large");
-  const input = (file: number) => {
-    const [path, time] = [`/bars/bars-${file}.csv`, String(file)];
-    return {
-      path,
-      bytes: 1,
-      modifiedMs: 2,
-      sha256: "s".repeat(64),
-      rowCount: 1,
-      firstTime: time,
-      lastTime: time,
-    };
-  };
-  const inputs = Array.from({ length: 500_000 }, (_, file) => input(file));
-  {
-    using ledger = await Ledger.open(path, "bars", "write");
-    ledger.prepare({ inputs, outputs: [], rows: 1, checkpoint: { file: "c", sha256: "s" } });
-    ledger.commit();
-  }
-  for (const access of ["read", "write"] as const) {
-    const started = performance.now();
-    using ledger = await Ledger.open(path, "bars", access);
-    expect(ledger.consumed.get("/bars/bars-77.csv")).toEqual(inputs[77]);
-    expect([ledger.counts.files, performance.now() - started < 100]).toEqual([500_000, true]);
-  }
-});
-
-test.runIf(triesAll)("a ledger that another program keeps locked is refused after a while", async () => {
-  using ledger = await Ledger.open(pathIn("locked"), "bars", "write");
-  const run = { startedAt: "a", endedAt: "b", outcome: "done", files: 0, rows: 0, error: null } as const;
-  using other = new DatabaseSync(join(root, "locked/ledger.sqlite"));
-  other.exec("BEGIN EXCLUSIVE");
-  expect(() => ledger.endRun(run)).toThrow("E450");
-  other.exec("COMMIT");
-  ledger.endRun(run);
-});
 
 /** As texts are on the disk. */
 function wellFormed(answers: Answers): Answers {

@@ -3,6 +3,7 @@ import { join } from "node:path";
 import { DatabaseSync } from "node:sqlite";
 import { expect, test } from "vitest";
 import { JobStore } from "../../../src/jobs/ledger/job_store.ts";
+import { LedgerFile, LedgerTable } from "../../../src/jobs/ledger/ledger_table.ts";
 import { fileFolder } from "../../support/file_folder.ts";
 
 const root = fileFolder();
@@ -45,7 +46,7 @@ test("a ledger of a later version, of another job or of another program is refus
     expect([found, others]).toEqual([expect.stringContaining(`E360 ${pathOf(job)}: ${message}`), []]);
   }
   using store = await JobStore.open(root, "first");
-  store.ledger.skip(skipped("a"));
+  store.ledger.passOver(skipped("a"));
   mkdirSync(join(root, "second"));
   sql("first", `VACUUM INTO '${pathOf("second")}'`);
   expect(await refused("second")).toEqual([
@@ -63,7 +64,7 @@ test("a ledger of a later version, of another job or of another program is refus
 test("a ledger that is not there is empty for a reader, who creates none", async () => {
   using store = await JobStore.open(root, "nobody", "read");
   expect([store.ledger.batch, store.ledger.consumed.size]).toEqual([null, 0]);
-  expect(() => store.ledger.skip(skipped("a"))).toThrow("E442");
+  expect(() => store.ledger.passOver(skipped("a"))).toThrow("E442");
   expect(() => mkdirSync(join(root, "nobody"))).not.toThrow();
 });
 
@@ -71,13 +72,32 @@ test("a writer finds that another one has written, and readers and writers wait 
   using first = await JobStore.open(root, "shared");
   using second = await JobStore.open(root, "shared");
   using reader = await JobStore.open(root, "shared", "read");
-  first.ledger.skip(skipped("a"));
-  expect(() => second.ledger.skip(skipped("b"))).toThrow(
+  first.ledger.passOver(skipped("a"));
+  expect(() => second.ledger.passOver(skipped("b"))).toThrow(
     `E360 ${pathOf("shared")}: the ledger is damaged: another process has changed it meanwhile`,
   );
   const pages = reader.ledger.skipped.pages();
   expect(pages.next().value).toEqual([skipped("a")]);
-  first.ledger.skip(skipped("c"));
+  first.ledger.passOver(skipped("c"));
   expect(reader.ledger.skipped.getAll(["a", "b", "c"])).toEqual([skipped("a"), null, skipped("c")]);
   first.ledger.verify();
+});
+
+test("a full disk takes nothing of a transaction, and the next one goes on", () => {
+  const path = join(root, "full.sqlite");
+  const file = new LedgerFile(path, "rwc");
+  const table = new LedgerTable<string>(file, "consumed", true);
+  const putAll = () => {
+    for (let key = 0; key < 100; key += 1) table.put(String(key), "x".repeat(1_000));
+  };
+  table.put("first", "kept");
+  file.exec("PRAGMA max_page_count = 16");
+  expect(() => file.transaction("IMMEDIATE", putAll)).toThrow(
+    `E442 ${path}: cannot be used (database or disk is full)`,
+  );
+  expect([table.size, table.get("first")]).toEqual([1, "kept"]);
+  file.exec("PRAGMA max_page_count = 1000");
+  file.transaction("IMMEDIATE", putAll);
+  expect(table.size).toBe(101);
+  file.close();
 });
