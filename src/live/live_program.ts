@@ -54,7 +54,7 @@ export interface SessionParts {
 /** A program of a session: its open plan, its tables and its runner. */
 export class LiveProgram {
   readonly plan: LivePlan;
-  tables: LiveTables;
+  readonly tables: LiveTables;
   readonly runner: RowRunner;
   readonly #registry: Registry;
   #parts: SessionParts;
@@ -95,7 +95,7 @@ export class LiveProgram {
     this.plan = plan;
     this.#program = program;
     this.#params = paramsOf(program, plan, registry, opening);
-    this.tables = tablesOf(parts, program, plan);
+    this.tables = new LiveTables(plan, parts.lanes, parts.time, options.keepInfinite === true);
     this.runner = new RowRunner(plan, clock, options.late === "skip");
     this.#registry = registry;
     this.#parts = parts;
@@ -125,7 +125,6 @@ export class LiveProgram {
     this.#program = program;
     this.#params = paramsOf(program, this.plan, registry, opening);
     this.#parts = parts;
-    this.tables = tablesOf(parts, program, this.plan);
     return true;
   }
 
@@ -209,10 +208,6 @@ function specOf({ lanes, series, options }: SessionParts): LivePlanSpec {
     priorities: options.priorities ?? {},
     kernel: options.kernel,
   };
-}
-
-function tablesOf({ lanes, time, options }: SessionParts, program: Program, plan: LivePlan): LiveTables {
-  return new LiveTables(plan, lanes, time, program.origin(), options.keepInfinite === true);
 }
 
 /** Equal where plans are, apart from values of params. */

@@ -333,7 +333,7 @@ export class JobRunner {
     const open = await this.#openState(program, run);
     const { begin, universe, sequence } = this.#history;
     const { factors } = program;
-    const origin = program.program.origin();
+    const { origin } = program.program;
     const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin };
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;
