@@ -13,6 +13,7 @@ import { folder, ROOT, run, SERVICE } from "./example_process.ts";
 const SYMBOLS = ["AA", "B", "CCC", "D", "E", "FF", "G"];
 const WARMUP_BARS = 60;
 const BARS = 90;
+const DAY_MS = 86_400_000;
 
 /**
  * A life of the service over a drawn feed: it is killed some times at drawn moments, and started again. What it has published
@@ -30,8 +31,9 @@ export async function killedLife(random: Seeded, name: string, killCount: number
   args.push("--checkpoint", `${every}`, "--budget", random.below(2) === 0 ? "0.001" : "50");
   for (let kill = 0; kill < killCount; kill++)
     await killed(args, random.below((2 * BARS) / killCount), 10 * random.uniform());
-  const { status, stderr } = run(SERVICE, ...args);
-  expect({ status, stderr }).toEqual({ status: 0, stderr: "" });
+  expect(run(SERVICE, ...args)).toMatchObject({ status: 0, stderr: "" });
+  // The feed has ended: there is nothing to do.
+  expect(run(SERVICE, ...args).lines.at(-1)).toMatch(/^0 bars: /);
   const published = publishedRows(readFileSync(join(state, "rows.jsonl"), "utf8"));
   expect(published).toEqual(await wantedRows(bars, groups));
 }
@@ -54,7 +56,7 @@ async function killed(args: readonly string[], lineCount: number, ms: number): P
 function drawnBars(random: Seeded): string {
   const lines = ["date,symbol,close,volume"];
   for (let day = 0; day < WARMUP_BARS + BARS; day++) {
-    const date = new Date(Date.UTC(2024, 0, 1 + day)).toISOString().slice(0, 10);
+    const date = new Date(Date.UTC(2024, 0, 1) + day * DAY_MS).toISOString().slice(0, 10);
     for (const symbol of SYMBOLS)
       if (random.uniform() < 0.9 || symbol === "B")
         lines.push(`${date},${symbol},${50 + 10 * random.uniform()},${1 + random.below(1000)}`);
@@ -69,7 +71,7 @@ async function wantedRows(bars: string, groups: string): Promise<unknown> {
   await using engine = await Engine.start({ threads: 1 });
   const { table } = await engine.evaluate(program, panel);
   const [date, ...names] = table.schema.names as string[];
-  const times = [...table.getChild(date!)!].map((time) => BigInt(time));
+  const times = [...table.getChild(date!)!].map((ms) => BigInt(ms / DAY_MS));
   return [...panel.time.values.subarray(WARMUP_BARS)].map((time) => {
     const [from, end] = [times.indexOf(time), times.lastIndexOf(time) + 1];
     const columns = names.map((name) => [name, [...table.slice(from, end).getChild(name)!]]);
