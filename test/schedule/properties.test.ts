@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Instruction, ScheduledNode, SchedulerEvent } from "../../src/schedule/events.ts";
+import { trials } from "../support/trials.ts";
 import { CheckedWorld, type WorldOptions } from "./checked_world.ts";
 import { randomGraphs } from "./random_graph.ts";
 
@@ -75,7 +76,7 @@ describe("on random graphs", () => {
         const { runs } = world.plans[0]!;
         expect(runs.map(({ end }) => end?.kind)).toEqual(new Array(4).fill("finished"));
       }),
-      { numRuns: 120 },
+      { numRuns: trials(40, 120) },
     );
   });
 
@@ -95,7 +96,7 @@ describe("on random graphs", () => {
           expect(partsDone.size).toBe(wanted.reduce((sum, count) => sum + count, 0));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: trials(40, 100) },
     );
   });
 
@@ -135,7 +136,7 @@ describe("on random graphs", () => {
         runDry(world, picker(picks), () => {});
         for (const { runs } of world.plans) for (const { end } of runs) expect(end).not.toBeNull();
       }),
-      { numRuns: 300 },
+      { numRuns: trials(100, 300) },
     );
   });
 

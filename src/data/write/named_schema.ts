@@ -12,7 +12,7 @@ export interface NamedProgram {
 
 export const NAMED_PROGRAM: ArgumentKind = {
   what: "a program",
-  fits: (given) => hasAll(given, ["origin"]),
+  fits: (given) => hasAll(given, ["factors", "params", "origin"]),
   remedy: "a program is what compile(text) gives",
 };
 
