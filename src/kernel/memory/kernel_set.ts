@@ -7,7 +7,7 @@ export interface KernelSet {
   readonly module: WebAssembly.Module;
   /** Bytes of the arena, in whole pages: columns first, then operator state, then scratch space. */
   readonly arenaBytes: number;
-  /** Start of the operator state, which a checkpoint holds beside the columns. */
+  /** Start of the operator state. */
   readonly stateByteOffset: number;
   readonly stateBytes: number;
   readonly states: ReadonlyMap<number, NodeState>;
