@@ -27,7 +27,7 @@ describe("the service", () => {
   });
 
   test("publishes each bar of its feed once, though it is killed", async () => {
-    await killedLife(new Seeded(), "killed", 3);
+    await killedLife(new Seeded(), "killed", 2);
   });
 
   test("says in a line what the user can mend", () => {
