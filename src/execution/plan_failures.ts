@@ -19,8 +19,11 @@ export function failureOf(stage: PartFailure["stage"], error: unknown): PartFail
   return { stage, operator: isNamed ? error.operator : null, text };
 }
 
-export function partFailure(data: PlanData, node: number, failure: PartFailure | null): FactorloomError {
-  const { stage, operator, text } = failure ?? { stage: "run", operator: null, text: "no details" };
+export function partFailure(
+  data: PlanData,
+  node: number,
+  { stage, operator, text }: PartFailure,
+): FactorloomError {
   const [message = ""] = text.split("\n");
   const users = operator !== null ? [operator] : stage === "load" ? userOperators(data) : [];
   const what = stage === "load" ? "cannot be loaded by executor threads" : "failed";

@@ -1,7 +1,7 @@
 import { InternalError } from "../errors.ts";
 import { type NodeSelection, Progress, runsWhole, type SelectionOptions } from "../plan/progress.ts";
 import type { CallOrder, PlanOrder } from "../schedule/call_order.ts";
-import type { RunEnd } from "../schedule/events.ts";
+import type { PartLoss, RunEnd } from "../schedule/events.ts";
 import type { BlockRows, BlockRunOptions, OpenPlan } from "./open_plan.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
 import { loadLoss, operatorsOf, partFailure, planClosed, threadLoss } from "./plan_failures.ts";
@@ -28,6 +28,8 @@ export interface PlanHost {
   noteRun(plan: PlanRecord): CallOrder;
   /** The first run has ended. */
   noteEnd(plan: PlanRecord): void;
+  /** Takes what executors have posted of failed parts. */
+  readFailures(): void;
   /** Ends threads that run parts of unneeded blocks of the plan. */
   endParts(plan: PlanRecord, isUnneeded: (block: number) => boolean): void;
   /** Makes executors drop the plan. */
@@ -41,7 +43,8 @@ interface RunUnderWay {
   readonly isAgain: boolean;
   readonly result: PromiseWithResolvers<void>;
   readonly ended: PromiseWithResolvers<void>;
-  failure: PartFailure | null;
+  /** The first of a part. */
+  failure: Error | null;
   /** True once its result was rejected: what still runs of it is not needed. */
   isCut: boolean;
 }
@@ -143,7 +146,8 @@ export class PlanRecord implements OpenPlan {
   }
 
   loadMessage(): LoadMessage {
-    return { kind: "load", id: this.id, ...this.#shared, ...this.#data };
+    const isLoadable = this.#lostLoads < LOST_LOADS_MAX;
+    return { kind: "load", id: this.id, isLoadable, ...this.#shared, ...this.#data };
   }
 
   openMessage(): MainToScheduler {
@@ -151,19 +155,27 @@ export class PlanRecord implements OpenPlan {
     return { kind: "opened", plan, nodes: scheduledNodes(this.#data), nodeNs, marks: this.#marks.words };
   }
 
-  /** Keeps the first failure of a part of a run; the scheduler reports when the run has failed. */
-  noteFailure(block: number, failure: PartFailure): void {
-    const run = this.#underWay.find(({ number }) => number === block);
-    if (run) run.failure ??= failure;
+  /** Keeps the first failure of a part of a run, which ends with it. */
+  noteFailure(block: number, node: number, failure: PartFailure): void {
+    const run = this.#runOf(block);
+    if (run) run.failure ??= partFailure(this.#data, node, failure);
+  }
+
+  /** The same for a part that has ended its thread twice. */
+  noteLoss({ block, node }: PartLoss): void {
+    const run = this.#runOf(block);
+    if (run) run.failure ??= threadLoss(this.#data, node);
   }
 
   /** The scheduler reports that no part of the run is queued or running any more. */
-  endRun(end: RunEnd): void {
-    const run = this.#underWay.find(({ number }) => number === end.block);
+  endRun({ block }: RunEnd): void {
+    const run = this.#runOf(block);
     if (!run) return;
-    if (end.kind !== "finished") this.#cut(run, this.#errorOf(run, end));
-    // Else it was cut while its end was on its way.
-    else if (!run.isCut) {
+    if (!run.isCut && this.#marks.isCut(block)) {
+      // An executor posts what a part threw before the scheduler learns of it; it may not be delivered yet.
+      if (!run.failure) this.#host.readFailures();
+      this.#cut(run, run.failure ?? new InternalError("a part failed without a cause"));
+    } else if (!run.isCut) {
       this.#endedCount++;
       run.result.resolve();
     }
@@ -172,12 +184,16 @@ export class PlanRecord implements OpenPlan {
     this.#host.noteEnd(this);
   }
 
+  #runOf(block: number): RunUnderWay | undefined {
+    return this.#underWay.find(({ number }) => number === block);
+  }
+
   /**
    * A thread was lost while it loaded the plan. At the second loss the plan is refused, before it ends more threads.
    */
   noteLostLoad(): void {
     this.#lostLoads++;
-    if (this.isLoadable) return;
+    if (this.#lostLoads < LOST_LOADS_MAX) return;
     this.refusal ??= loadLoss(this.#data);
     this.#cutAll(this.refusal);
   }
@@ -193,11 +209,6 @@ export class PlanRecord implements OpenPlan {
 
   get hasUserOperators(): boolean {
     return this.#data.operators.length > 0;
-  }
-
-  /** False once loading the plan has ended its thread twice. */
-  get isLoadable(): boolean {
-    return this.#lostLoads < LOST_LOADS_MAX;
   }
 
   /** The threads will report nothing any more. */
@@ -252,12 +263,6 @@ export class PlanRecord implements OpenPlan {
     return run;
   }
 
-  #errorOf({ failure }: RunUnderWay, end: Exclude<RunEnd, { kind: "finished" }>): Error {
-    if (end.kind === "cancelled") return new InternalError("a run was cancelled without a cause");
-    if (end.reason === "executor") return threadLoss(this.#data, end.node);
-    return partFailure(this.#data, end.node, failure);
-  }
-
   /** Ends a run, and those behind it, which depend on it: nothing else runs until a restart, unless it can be undone. */
   #cut(first: RunUnderWay, reason: unknown): void {
     const at = this.#underWay.indexOf(first);
@@ -267,8 +272,8 @@ export class PlanRecord implements OpenPlan {
     for (const run of this.#underWay.slice(at)) {
       run.isCut = true;
       run.result.reject(reason);
+      this.#marks.cut(run.number);
     }
-    this.#host.tellScheduler({ kind: "cancel", plan: this.id, block: first.number });
   }
 
   #cutAll(reason: Error): void {

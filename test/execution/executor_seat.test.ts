@@ -48,7 +48,7 @@ beforeEach(async () => {
     },
     {
       onHello: () => hello.resolve(),
-      onPartFailure: (_, __, failure) => losses.push(new Error(failure.text)),
+      onPartFailure: (_, __, ___, failure) => losses.push(new Error(failure.text)),
       onLoss: (_, error) => losses.push(error),
     },
   );
@@ -73,7 +73,15 @@ function loadOf(id: number, data: PlanData): LoadMessage {
     hasStarts: false,
   });
   const marks = NodeMarks.create(data.plan.nodes, 0).words;
-  return { kind: "load", id, blockWords, starts: createNodeStarts(nodeCount), marks, ...data };
+  return {
+    kind: "load",
+    id,
+    blockWords,
+    starts: createNodeStarts(nodeCount),
+    marks,
+    isLoadable: true,
+    ...data,
+  };
 }
 
 interface QueuedPart {
