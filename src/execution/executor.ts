@@ -256,10 +256,10 @@ class Executor {
     }
   }
 
-  /** What reads the part passes over the block, so that the first failure is told of. */
+  /** Cuts the block, so that nothing runs of what reads the part. A thread that is lost before runs it elsewhere again. */
   #failPart(plan: number, block: number, node: number, failure: PartFailure): number {
-    this.#plan(plan).marks.cut(block);
     this.#tellMain({ kind: "failed", plan, block, node, failure });
+    this.#plan(plan).marks.cut(block);
     return PART_STATUS.failed;
   }
 
