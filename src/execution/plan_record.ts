@@ -128,7 +128,7 @@ export class PlanRecord implements OpenPlan {
 
   async idle(): Promise<void> {
     const ended = this.#allEnded();
-    const isUnneeded = (block: number) => this.#underWay.some((run) => run.isCut && run.number === block);
+    const isUnneeded = (block: number) => this.#marks.isCut(block);
     // More than once: an unneeded part may begin late, behind one of another plan.
     while (!(await settlesWithin(ended, PART_GRACE_MS))) this.#host.endParts(this, isUnneeded);
   }

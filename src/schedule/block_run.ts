@@ -227,9 +227,12 @@ export class BlockRun implements ReadyFacts {
     if (--this.#partsLeft[node]! === 0) this.#complete(node);
   }
 
-  /** A part was taken back before it began: it is handed out again. */
-  partTakenBack(node: number, part: number): void {
-    this.#return(node, part);
+  /** A part has come back before it began: it is handed out again. */
+  partReturned(node: number, part: number): void {
+    const returned = this.#returned.get(node) ?? [];
+    this.#returned.set(node, returned);
+    returned.push(part);
+    if (this.#waits[node] === 0 && !this.#isReady[node]) this.#putReady(node);
   }
 
   /** A part was lost with its executor, and is handed out again. True if it was running at the second loss in a row. */
@@ -237,7 +240,7 @@ export class BlockRun implements ReadyFacts {
     const key = `${node}:${part}`;
     const isSecond = wasRunning && this.#suspects.has(key);
     if (wasRunning) this.#suspects.add(key);
-    this.#return(node, part);
+    this.partReturned(node, part);
     return isSecond;
   }
 
@@ -270,13 +273,6 @@ export class BlockRun implements ReadyFacts {
     for (let node = 0; node < this.#waits.length; node++) {
       if (previous.#usersLeft[node]! > 0) this.#waits[node]!++;
     }
-  }
-
-  #return(node: number, part: number): void {
-    const returned = this.#returned.get(node) ?? [];
-    this.#returned.set(node, returned);
-    returned.push(part);
-    if (this.#waits[node] === 0 && !this.#isReady[node]) this.#putReady(node);
   }
 
   #complete(node: number): void {

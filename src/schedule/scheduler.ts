@@ -180,7 +180,7 @@ export class Scheduler {
     queue.lastReturn = ++this.#returnCount;
     this.#noteFill(queue);
     if (event.kind === "done") run.partDone(node, part, event.ns);
-    else run.partTakenBack(node, part);
+    else run.partReturned(node, part);
     this.#settle(run, carryOut);
   }
 
