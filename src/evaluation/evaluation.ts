@@ -197,7 +197,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   /** The recurrences before the next row, with all rows that conditions left out. No run is under way. */
   recurrences(registry: Registry): Recurrences {
     const recurrent = this.recurrentPlan(registry);
-    const generationOf = (node: number) => this.openPlan.generationBefore(this.openPlan.nextRow, node);
+    const generationOf = (node: number) => this.openPlan.generationBefore(node);
     return {
       read: async () => {
         await this.#endRest();

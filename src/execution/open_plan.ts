@@ -46,7 +46,7 @@ export interface OpenPlan {
   preview(options: SelectionOptions): NodeSelection | null;
 
   /** `Progress.generationBefore`, after the blocks under way. */
-  generationBefore(row: number, node: number): number | null;
+  generationBefore(node: number, rowsBack?: number): number | null;
 
   /**
    * Resolves when no run is under way any more, including the remains of an aborted one: if one of its parts goes on

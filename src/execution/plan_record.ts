@@ -96,8 +96,8 @@ export class PlanRecord implements OpenPlan {
     return this.#progress.select(options);
   }
 
-  generationBefore(row: number, node: number): number | null {
-    return this.#progress.generationBefore(row, node);
+  generationBefore(node: number, rowsBack?: number): number | null {
+    return this.#progress.generationBefore(node, rowsBack);
   }
 
   async run(rows: BlockRows, { signal, ...options }: BlockRunOptions = {}): Promise<void> {

@@ -156,13 +156,6 @@ export class LivePlan {
     return this.latency.predictMs(selection, this.#firstRowOf(row));
   }
 
-  /** For each node the generation of its carried values before a row: the next one, or the one `rowsBack` before it. */
-  generationsBefore(rowsBack: number): (node: number) => number | null {
-    const { openPlan } = this.evaluation;
-    const row = openPlan.nextRow - rowsBack;
-    return (node) => openPlan.generationBefore(row, node);
-  }
-
   /** Whether some recursions may miss rows and run them later. */
   get mayRest(): boolean {
     return this.evaluation.plan.nodes.some(mayRest);

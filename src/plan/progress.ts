@@ -220,12 +220,12 @@ export class Progress {
   }
 
   /**
-   * Number of the generation that the recurrences of a node carry into the next row, or, with blocks of one row, into an
-   * earlier one; null if the node has missed rows before, or has run some behind it at once.
+   * Number of the generation that the recurrences of a node carry into the next row, or, with blocks of one row, into the
+   * one `rowsBack` before it; null if the node has missed rows before, or has run some behind it at once.
    */
-  generationBefore(row: number, node: number): number | null {
-    if (this.#sets.length === 0) return this.#blockCount - (this.#nextRow - row);
-    const rowsSince = this.#currentRows[node]! - row;
+  generationBefore(node: number, rowsBack = 0): number | null {
+    if (this.#sets.length === 0) return this.#blockCount - rowsBack;
+    const rowsSince = this.#currentRows[node]! - (this.#nextRow - rowsBack);
     if (mayRest(this.#nodes[node]!) && rowsSince !== 0 && rowsSince !== 1) return null;
     return this.#generations[node]! - rowsSince;
   }

@@ -222,7 +222,8 @@ describe("a recursion", () => {
   });
 
   describe("carries values into a row", () => {
-    const generationAt = (row: number, progress: Progress) => progress.generationBefore(row, ema);
+    const generationAt = (row: number, progress: Progress) =>
+      progress.generationBefore(ema, progress.nextRow - row);
 
     test("from one generation to the next, two if it runs missed rows first", () => {
       const progress = runUpTo(130, plan, until100);
@@ -297,5 +298,5 @@ test("without conditions nothing is selected, and every block has the next gener
     { firstRow: 24, generation: 3 },
     { firstRow: 16, generation: 2 },
   ]);
-  expect([24, 23].map((row) => progress.generationBefore(row, 0))).toEqual([3, 2]);
+  expect([0, 1].map((rowsBack) => progress.generationBefore(0, rowsBack))).toEqual([3, 2]);
 });
