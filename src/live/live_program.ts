@@ -136,12 +136,14 @@ export class LiveProgram {
 
   /** Carried values of recursive operators before the next row, or the one `rowsBack` before it. */
   recurrences(rowsBack = 0): RecurrenceValues {
-    return readRecurrences(this.#recurrent, this.plan.generationsBefore(rowsBack));
+    const { openPlan } = this.plan.evaluation;
+    return readRecurrences(this.#recurrent, (node) => openPlan.generationBefore(node, rowsBack));
   }
 
   /** Sets carried values of those recursive operators that another program has as well. */
   takeRecurrences(values: RecurrenceValues): void {
-    writeRecurrences(this.#recurrent, this.plan.generationsBefore(0), values);
+    const { openPlan } = this.plan.evaluation;
+    writeRecurrences(this.#recurrent, (node) => openPlan.generationBefore(node), values);
   }
 
   /** How many rows of input are kept for it. @param wanted the option `retainRows` */
