@@ -98,7 +98,7 @@ export class PlanRecord implements OpenPlan {
     this.#marks = NodeMarks.create(nodes, firstNumber);
     const starts = createNodeStarts(nodes.length);
     this.#shared = { blockWords: createBlockWords(), starts, marks: this.#marks.words };
-    this.#catchUp = nodes.some(({ conditions }) => conditions !== null) ? new CatchUp(data.plan) : null;
+    this.#catchUp = new CatchUp(data.plan);
   }
 
   get next(): Position {

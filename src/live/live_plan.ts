@@ -52,6 +52,7 @@ export interface LiveRunOptions {
   readonly endsRest?: boolean;
   /** Only a piece runs: the first nodes that take about this many ms one after the other, at least one. */
   readonly pieceMs?: number | undefined;
+  readonly mask?: Uint8Array | undefined;
 }
 
 /** Times and node count of a run. */
@@ -177,13 +178,14 @@ export class LivePlan {
    * Runs a staged row, and begins at once if fewer than `OVERLAPPING_BLOCKS_MAX` are under way. Recursions that are not
    * wanted are left out, even if they lose rows: end their rest before (`OpenPlan.isRestDue`). @throws as `OpenPlan.run`.
    */
-  async run({ gates, slot, signal, row, endsRest, pieceMs }: LiveRunOptions): Promise<RunAccount> {
+  async run({ gates, slot, signal, row, endsRest, pieceMs, mask }: LiveRunOptions): Promise<RunAccount> {
     const { openPlan } = this.evaluation;
     let options: BlockRunOptions = {
       conditions: gates,
       addsRemainingNodes: row === "rest",
       endsRest,
       mayLose: true,
+      mask,
     };
     const rowsBack = row === "next" ? 0 : 1;
     const firstRow = openPlan.next.row - rowsBack;

@@ -1,4 +1,5 @@
 import { isDeepStrictEqual } from "node:util";
+import { warmUpRows as warmUpRowsOf } from "../plan/warm_up_rows.ts";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { RecurrencePoint } from "../checkpoint/state_file.ts";
 import type { Program } from "../compile.ts";
@@ -180,6 +181,12 @@ export class LiveProgram {
     );
     return Object.fromEntries(rowsMissing.filter(([, rows]) => rows > 0));
   }
+
+  get warmUpRows(): readonly (number | null)[] {
+    return (this.#warmUpRows ??= warmUpRowsOf(this.plan.evaluation.plan, this.#registry));
+  }
+
+  #warmUpRows: readonly (number | null)[] | null = null;
 
   get #recurrent(): RecurrentPlan {
     return this.plan.evaluation.recurrentPlan(this.#registry);

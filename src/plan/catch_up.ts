@@ -44,6 +44,8 @@ export interface SelectionOptions {
   readonly mayLose?: boolean | undefined;
   /** Of the nodes that would run only this many do, the first, which read nothing of the others. Default: all. */
   readonly nodesMax?: number | undefined;
+  /** 0 for nodes that do not run: what later rows need of them does not depend on this one. Default: none. */
+  readonly mask?: Uint8Array | undefined;
 }
 
 /**
@@ -121,6 +123,7 @@ export class CatchUp {
       endsRest = false,
       mayLose = false,
       nodesMax = Number.POSITIVE_INFINITY,
+      mask,
     }: SelectionOptions = {},
   ): NodeSelection {
     this.#decideSets(areTrue);
@@ -131,11 +134,11 @@ export class CatchUp {
     for (let id = 0; id < isRun.length; id++) {
       const set = this.#setOfNode[id]!;
       const isAgain = this.#currentRows[id]! > firstRow;
-      if ((addsRemainingNodes && isAgain) || nodeCount === nodesMax) isRun[id] = 0;
+      if ((addsRemainingNodes && isAgain) || nodeCount === nodesMax || mask?.[id] === 0) isRun[id] = 0;
       nodeCount += isRun[id]!;
       startRows[id] = set === ALWAYS ? firstRow : this.#startRow(id, firstRow);
       const advancedRows = this.#stateRows[id]! - startRows[id]!;
-      isRebuilt[id] = set === ALWAYS || advancedRows === 0 || advancedRows === this.#blockRows ? 0 : 1;
+      isRebuilt[id] = advancedRows === 0 || advancedRows === this.#blockRows ? 0 : 1;
       generations[id] = this.#generations[id]! - (isAgain ? 1 : 0);
     }
     return this.#selection;

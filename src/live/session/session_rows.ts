@@ -317,8 +317,8 @@ export class SessionRows {
     const { lastRow } = warmUp;
     if (lastRow === null) this.#noNewest = "no rows are kept";
     this.#newest = lastRow;
-    // The last row is in the first slot, which is used again last.
-    this.#freeSlots = [...SLOTS.slice(1), SLOTS[0]!];
+    const slot = lastRow?.slot ?? 0;
+    this.#freeSlots = [...SLOTS.filter((one) => one !== slot), slot];
   }
 
   /** Cancels running work and frees the memory. May be called twice. */

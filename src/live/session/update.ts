@@ -1,3 +1,6 @@
+import { suppressUnhandled } from "../../evaluation/awaiting.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
+import { ROW_SLOTS } from "../live_plan.ts";
 import { finalDag, type Program } from "../../compile.ts";
 import type { RecurrenceValues } from "../../kernel/run/recurrences.ts";
 import type { ShortOfHistory } from "../../state/history.ts";
@@ -51,6 +54,7 @@ export class WarmUp {
   readonly #first: number;
   readonly #renewals: number;
   #next: number;
+  readonly #last: number;
   #lastRow: (RanRow & { readonly call: LiveCall }) | null = null;
   /** Carried values of the program where parts begin. */
   readonly #recurrences = new Map<number, RecurrenceValues>();
@@ -60,6 +64,7 @@ export class WarmUp {
     this.#rows = rows;
     this.#first = rows.oldest;
     this.#next = rows.oldest;
+    this.#last = rows.count - 1;
     this.#renewals = rows.renewals;
   }
 
@@ -79,32 +84,54 @@ export class WarmUp {
 
   /** Runs the rows before `end()`, which grows while rows are pushed. */
   async run(end: () => number): Promise<void> {
+    const { program } = this;
+    const underWay: Promise<void>[] = [];
     while (this.#next < end() && !this.hasLostRows) {
-      const { program } = this;
-      await this.#handOver();
-      if (this.hasLostRows) return;
+      if (underWay.length === OVERLAPPING_BLOCKS_MAX) await underWay.shift();
+      if (this.#isPause) {
+        await Promise.all(underWay.splice(0));
+        await this.#pause();
+      }
+      if (this.hasLostRows) break;
       const { row, params } = this.#rows.get(this.#next);
       const call = program.params.ofRow(params);
-      this.#lastRow = { row, call, slot: 0, run: await program.runAlone(row, call) };
+      const slot = this.#next % ROW_SLOTS;
+      program.stage(slot, row, call);
+      const running = program.run(call, slot, { mask: this.#maskOf(this.#next) }).then((run) => {
+        this.#lastRow = { row, call, slot, run };
+      });
+      underWay.push(suppressUnhandled(running));
       this.#next++;
     }
+    await Promise.all(underWay);
   }
 
   /** Call after the last row: determines which values are exact, and keeps carried values for later updates. */
   async finish(): Promise<void> {
     const { program } = this;
-    await program.runner.endRest(0);
+    await program.runner.endRest(this.#lastRow?.slot ?? 0);
     const point = this.#rows.pointBefore(this.#next);
     if (point) program.takeRecurrences(point.values);
     program.setHistory(this.#first, this.#rows.pointsFrom(this.#first));
     for (const [row, values] of this.#recurrences) this.#rows.addPoint(program.pointOf(row, values));
   }
 
-  async #handOver(): Promise<void> {
+  #maskOf(row: number): Uint8Array | undefined {
+    if (row > this.#last) return undefined;
+    return Uint8Array.from(this.program.warmUpRows, (rows) => (rows === null || row + rows >= this.#last ? 1 : 0));
+  }
+
+  /** Whether carried values are read before the next row, or recursions must run what they have missed: none is then under way. */
+  get #isPause(): boolean {
+    const isPart = this.#rows.pointBefore(this.#next) !== undefined || this.#rows.beginsPart(this.#next);
+    return isPart || this.program.plan.evaluation.openPlan.isRestDue;
+  }
+
+  async #pause(): Promise<void> {
     const { program } = this;
+    await program.runner.endRest((this.#lastRow?.slot ?? 0));
     const point = this.#rows.pointBefore(this.#next);
     if (!point && !this.#rows.beginsPart(this.#next)) return;
-    await program.runner.endRest(0);
     if (point) program.takeRecurrences(point.values);
     this.#recurrences.set(this.#next, program.recurrences());
   }
