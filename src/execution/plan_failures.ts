@@ -57,16 +57,6 @@ export function planClosed(): ResourceError {
   return new ResourceError("E404", "the plan was closed", remedy);
 }
 
-/** The block depends on one that failed or was aborted. */
-export function planInterrupted(): ResourceError {
-  const remedy = "open it again, or await each block before the next";
-  return new ResourceError("E412", "an earlier block of the plan failed or was aborted", remedy);
-}
-
-export function isInterruption(error: unknown): boolean {
-  return error instanceof ResourceError && error.code === planInterrupted().code;
-}
-
 /** Whether operators of the plan are at fault: one threw, or ended its thread. */
 export function isOfOperator(error: unknown): boolean {
   const faults = [operatorFailed("", null), threadsEnded("", "")];

@@ -1,5 +1,4 @@
 import { isDeepStrictEqual } from "node:util";
-import { warmUpRows as warmUpRowsOf } from "../plan/warm_up_rows.ts";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { RecurrencePoint } from "../checkpoint/state_file.ts";
 import type { Program } from "../compile.ts";
@@ -13,6 +12,7 @@ import {
 } from "../kernel/run/recurrences.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
+import { warmUpRows } from "../plan/retention.ts";
 import {
   type ExactPoint,
   exactRowOfOutput,
@@ -161,6 +161,11 @@ export class LiveProgram {
     return pointOf(this.plan.evaluation.plan, this.#exactRows, row, values);
   }
 
+  /** For each node how many rows before the last one of a warm-up it begins; null: with the first. */
+  warmUpRows(): (number | null)[] {
+    return warmUpRows(this.plan.evaluation.plan, this.#registry);
+  }
+
   /** Whether a point has the carried values of all recursive operators: one that failed in a row that it missed has none. */
   isWhole({ values }: RecurrencePoint): boolean {
     return this.plan.evaluation.plan.tasks.every(({ fingerprints }) =>
@@ -182,12 +187,6 @@ export class LiveProgram {
     return Object.fromEntries(rowsMissing.filter(([, rows]) => rows > 0));
   }
 
-  get warmUpRows(): readonly (number | null)[] {
-    return (this.#warmUpRows ??= warmUpRowsOf(this.plan.evaluation.plan, this.#registry));
-  }
-
-  #warmUpRows: readonly (number | null)[] | null = null;
-
   get #recurrent(): RecurrentPlan {
     return this.plan.evaluation.recurrentPlan(this.#registry);
   }
@@ -195,13 +194,6 @@ export class LiveProgram {
   /** Runs the staged row; by default all wanted factors, without a budget. @throws as `RowRunner.run`. */
   async run(call: LiveCall, slot: number, options: Partial<RunRowOptions> = {}): Promise<RowRun> {
     return await this.runner.run(call, { ...ALL_WANTED, ...options, slot });
-  }
-
-  /** Stages a row and runs it alone. @throws as `RowRunner.run`. */
-  async runAlone(row: InputRow, call: LiveCall): Promise<RowRun> {
-    if (this.plan.evaluation.openPlan.isRestDue) await this.runner.endRest(0);
-    this.stage(0, row, call);
-    return await this.run(call, 0);
   }
 }
 

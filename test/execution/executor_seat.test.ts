@@ -66,7 +66,12 @@ afterEach(async () => {
 function loadOf(id: number, data: PlanData): LoadMessage {
   const nodeCount = data.plan.nodes.length;
   const blockWords = createBlockWords();
-  writeBlock(blockWords, 0, { ...blockAt(0, data.plan.blockRows), hasStarts: false });
+  writeBlock(blockWords, 0, {
+    ...blockAt(0, data.plan.blockRows),
+    firstRow: 0,
+    generation: 0,
+    hasStarts: false,
+  });
   const marks = NodeMarks.create(data.plan.nodes, 0).words;
   return { kind: "load", id, blockWords, starts: createNodeStarts(nodeCount), marks, ...data };
 }

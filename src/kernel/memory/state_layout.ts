@@ -88,11 +88,11 @@ export class StateLayout {
   readonly #emptyRows = new Map<number, Ring>();
 
   constructor(plan: Plan) {
-    const { columnBytes, rowBytes, blockRows, undoBlocks } = plan;
+    const { columnBytes, rowBytes, blockRows, keptBlocks } = plan;
     this.#plan = plan;
     this.ringsEnd = columnBytes;
     this.#rowBytes = rowBytes;
-    this.#runRows = blockRows * (1 + undoBlocks);
+    this.#runRows = blockRows * keptBlocks;
   }
 
   /** Reserves a ring whose readers look back `historyRows` rows. */

@@ -1,7 +1,6 @@
+import { finalDag, type Program } from "../../compile.ts";
 import { suppressUnhandled } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
-import { ROW_SLOTS } from "../live_plan.ts";
-import { finalDag, type Program } from "../../compile.ts";
 import type { RecurrenceValues } from "../../kernel/run/recurrences.ts";
 import type { ShortOfHistory } from "../../state/history.ts";
 import type { RetainedRows } from "../../state/retained_rows.ts";
@@ -9,6 +8,7 @@ import { RECORD, TEXTS } from "../../text/argument_kinds.ts";
 import type { OptionKinds } from "../../text/option_kinds.ts";
 import type { InputRow } from "../input/bars.ts";
 import type { GivenParams, LiveCall } from "../live_params.ts";
+import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram } from "../live_program.ts";
 import { type OpenOptions, PRIORITIES } from "../options.ts";
 import type { RanRow } from "../row_runner.ts";
@@ -47,14 +47,19 @@ export function updatedOptions(
   return { select, priorities: priorities ?? Object.fromEntries(kept) };
 }
 
-/** Runs the retained rows of a session through its next program. */
+/**
+ * Runs the retained rows of a session through its next program. Rows overlap, and those that were there at the start run
+ * only what the last of them needs: short windows are rebuilt from the rows that they cover.
+ */
 export class WarmUp {
   readonly program: LiveProgram;
   readonly #rows: RetainedRows<InputRow>;
   readonly #first: number;
+  /** The last row at the start, and for each node how many rows before it the node begins; null: with the first. */
+  readonly #last: number;
+  readonly #rowsOfNodes: readonly (number | null)[];
   readonly #renewals: number;
   #next: number;
-  readonly #last: number;
   #lastRow: (RanRow & { readonly call: LiveCall }) | null = null;
   /** Carried values of the program where parts begin. */
   readonly #recurrences = new Map<number, RecurrenceValues>();
@@ -63,8 +68,9 @@ export class WarmUp {
     this.program = program;
     this.#rows = rows;
     this.#first = rows.oldest;
-    this.#next = rows.oldest;
     this.#last = rows.count - 1;
+    this.#rowsOfNodes = program.warmUpRows();
+    this.#next = rows.oldest;
     this.#renewals = rows.renewals;
   }
 
@@ -84,7 +90,6 @@ export class WarmUp {
 
   /** Runs the rows before `end()`, which grows while rows are pushed. */
   async run(end: () => number): Promise<void> {
-    const { program } = this;
     const underWay: Promise<void>[] = [];
     while (this.#next < end() && !this.hasLostRows) {
       if (underWay.length === OVERLAPPING_BLOCKS_MAX) await underWay.shift();
@@ -92,46 +97,45 @@ export class WarmUp {
         await Promise.all(underWay.splice(0));
         await this.#pause();
       }
-      if (this.hasLostRows) break;
-      const { row, params } = this.#rows.get(this.#next);
-      const call = program.params.ofRow(params);
-      const slot = this.#next % ROW_SLOTS;
-      program.stage(slot, row, call);
-      const running = program.run(call, slot, { mask: this.#maskOf(this.#next) }).then((run) => {
-        this.#lastRow = { row, call, slot, run };
-      });
-      underWay.push(suppressUnhandled(running));
-      this.#next++;
+      if (!this.hasLostRows) underWay.push(suppressUnhandled(this.#runNext()));
     }
     await Promise.all(underWay);
+  }
+
+  async #runNext(): Promise<void> {
+    const { program } = this;
+    const number = this.#next++;
+    const { row, params } = this.#rows.get(number);
+    const call = program.params.ofRow(params);
+    const slot = number % ROW_SLOTS;
+    program.stage(slot, row, call);
+    const begun = (rows: number | null) => (rows === null || number + rows >= this.#last ? 1 : 0);
+    const mayRun = number > this.#last ? undefined : Uint8Array.from(this.#rowsOfNodes, begun);
+    this.#lastRow = { row, call, slot, run: await program.run(call, slot, { mayRun }) };
   }
 
   /** Call after the last row: determines which values are exact, and keeps carried values for later updates. */
   async finish(): Promise<void> {
     const { program } = this;
-    await program.runner.endRest(this.#lastRow?.slot ?? 0);
-    const point = this.#rows.pointBefore(this.#next);
-    if (point) program.takeRecurrences(point.values);
+    await this.#pause();
     program.setHistory(this.#first, this.#rows.pointsFrom(this.#first));
     for (const [row, values] of this.#recurrences) this.#rows.addPoint(program.pointOf(row, values));
   }
 
-  #maskOf(row: number): Uint8Array | undefined {
-    if (row > this.#last) return undefined;
-    return Uint8Array.from(this.program.warmUpRows, (rows) => (rows === null || row + rows >= this.#last ? 1 : 0));
+  /** Whether no row may be under way before the next one: carried values are read there, or recursions end their rest. */
+  get #isPause(): boolean {
+    return this.#isPart || this.program.plan.evaluation.openPlan.isRestDue;
   }
 
-  /** Whether carried values are read before the next row, or recursions must run what they have missed: none is then under way. */
-  get #isPause(): boolean {
-    const isPart = this.#rows.pointBefore(this.#next) !== undefined || this.#rows.beginsPart(this.#next);
-    return isPart || this.program.plan.evaluation.openPlan.isRestDue;
+  get #isPart(): boolean {
+    return this.#rows.pointBefore(this.#next) !== undefined || this.#rows.beginsPart(this.#next);
   }
 
   async #pause(): Promise<void> {
     const { program } = this;
-    await program.runner.endRest((this.#lastRow?.slot ?? 0));
+    await program.runner.endRest(this.#lastRow?.slot ?? 0);
+    if (!this.#isPart) return;
     const point = this.#rows.pointBefore(this.#next);
-    if (!point && !this.#rows.beginsPart(this.#next)) return;
     if (point) program.takeRecurrences(point.values);
     this.#recurrences.set(this.#next, program.recurrences());
   }
