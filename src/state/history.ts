@@ -45,6 +45,8 @@ export interface HistoryNeed {
   readonly recursive: number;
   /** Fields that are read: a row has a value of each. */
   readonly fields: number;
+  /** The output that looks back furthest. */
+  readonly furthest: string;
 }
 
 /**
@@ -73,6 +75,28 @@ export function exactRows(
   return rows;
 }
 
+/**
+ * The same for a program that goes on from so many kept rows after a long history, where points lie worst.
+ *
+ * @param openCount how many of the kept rows may still be run again
+ * @returns `openRow`: the first of them, or the next row
+ */
+export function exactRowsAfter(
+  recurrent: Pick<RecurrentPlan, "plan" | "registry">,
+  { rows, pointRows }: RowRetention,
+  openCount: number,
+): { readonly taskRows: number[]; readonly openRow: number } {
+  const first = 1;
+  const openRow = first + rows - Math.min(rows, openCount);
+  const exact = new Set(recurrent.plan.tasks.flatMap(({ fingerprints }) => fingerprints));
+  const worst = Array.from({ length: Math.floor(rows / pointRows) }, (_, part) => (part + 1) * pointRows);
+  const points = [...worst.filter((row) => row < openRow), openRow, first + rows].map((row) => ({
+    row,
+    exact,
+  }));
+  return { taskRows: exactRows(recurrent, first, points), openRow };
+}
+
 /** Whether the carried values of a task are among the exact ones. */
 function isExact({ fingerprints }: PlanTask, exact: ReadonlySet<string>): boolean {
   return fingerprints.some((one) => exact.has(one));
@@ -88,7 +112,7 @@ export function exactRowOfOutput(
   return source.kind === "task" ? taskRows[source.task]! : ALWAYS;
 }
 
-export function historyNeedOf({ tasks }: Pick<Dag, "tasks">): HistoryNeed {
+export function historyNeedOf({ tasks, outputs }: Pick<Dag, "tasks" | "outputs">): HistoryNeed {
   const rows: number[] = [];
   const recursions: number[] = [];
   for (const task of tasks) {
@@ -103,7 +127,17 @@ export function historyNeedOf({ tasks }: Pick<Dag, "tasks">): HistoryNeed {
   }
   const recursive = tasks.filter((task) => task.kind === "call" && task.operator.axis === "recursive").length;
   const fields = tasks.filter(({ kind }) => kind === "field").length;
-  return { lookbackRows: maxOf(rows, 0), recursions: maxOf(recursions, 0), recursive, fields };
+  const furthest = outputs.reduce<(typeof outputs)[number] | undefined>(
+    (most, one) => (most && rows[most.task]! >= rows[one.task]! ? most : one),
+    undefined,
+  );
+  return {
+    lookbackRows: maxOf(rows, 0),
+    recursions: maxOf(recursions, 0),
+    recursive,
+    fields,
+    furthest: furthest?.name ?? "",
+  };
 }
 
 /**
@@ -113,7 +147,7 @@ export function historyNeedOf({ tasks }: Pick<Dag, "tasks">): HistoryNeed {
  * @param wanted the option `retainRows`
  */
 export function retentionFor(
-  { lookbackRows, recursions, recursive, fields }: HistoryNeed,
+  { lookbackRows, recursions, recursive, fields }: Omit<HistoryNeed, "furthest">,
   wanted?: number,
 ): RowRetention {
   if (recursions === 0) {

@@ -31,14 +31,9 @@ import {
   snapshotOf,
 } from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
-import { type RowEvents, SessionRows } from "./session_rows.ts";
+import type { RowEvents, SessionRows } from "./session_rows.ts";
 import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
 import { explainNewest } from "./why_newest.ts";
-import { preTouchYoungGeneration } from "./young_generation.ts";
-
-/** Tables that are built before the first push: V8 compiles functions after some hundred calls. */
-const WARM_UP_TABLES_MAX = 256;
-const WARM_UP_MS_MAX = 100;
 
 /** Events of a row before the first push: nothing is ahead of it or behind it. */
 const ALONE: RowEvents = { mayBegin: () => {}, hasFailed: () => {} };
@@ -61,10 +56,10 @@ export class LiveSession {
   readonly #meter: SessionMeter;
 
   /** @internal */
-  constructor(parts: SessionParts, program: LiveProgram) {
+  constructor(parts: SessionParts, rows: SessionRows) {
     this.#parts = parts;
-    this.#rows = new SessionRows(parts, program);
-    this.#pushes = new PushRunner(parts, this.#rows);
+    this.#rows = rows;
+    this.#pushes = new PushRunner(parts, rows);
     this.#meter = parts.meter.open(() => this.#queue.waitingCount);
   }
 
@@ -91,6 +86,15 @@ export class LiveSession {
    */
   get shortOfHistory(): ShortOfHistory {
     return this.#rows.shortOfHistory;
+  }
+
+  /**
+   * Factors that a session which continues from a checkpoint of this one may be short of (`shortOfHistory`), because
+   * `retainRows` keeps fewer rows than they look back: how many more they need. Empty unless `retainRows` was given. What
+   * is made again after a row failed inside is short of the same.
+   */
+  get shortAfterRestore(): ShortOfHistory {
+    return this.#current.shortWith(this.#rows.retained.retention, this.#parts.options.revisable === true);
   }
 
   /**
@@ -247,7 +251,7 @@ export class LiveSession {
     const newest = await this.#rows.restore(stored);
     const { renewals } = this.#rows.retained;
     if (stored.written) this.#written.set(resolve(from as string), { ...stored.written, renewals });
-    if (newest) this.#warmUpTables(newest);
+    if (newest) this.#current.tables.warmUp(newest);
   }
 
   /**
@@ -283,7 +287,12 @@ export class LiveSession {
     const { retained } = this.#rows;
     const begin = async () => {
       const program = await open();
-      this.#rows.keepRowsFor(program);
+      try {
+        await this.#rows.memory.layOut(program, retained.columns, this.#closing.signal);
+      } catch (error) {
+        await program.plan.close();
+        throw error;
+      }
       return new WarmUp(program, retained);
     };
     let warmUp = await begin();
@@ -328,19 +337,7 @@ export class LiveSession {
       last = { row, slot: begun.slot, run: await begun.ran };
       this.#rows.release(begun.slot);
     }
-    if (last) this.#warmUpTables(last);
-  }
-
-  /** Builds and drops tables until V8 has compiled the code: the first one takes five to twenty times as long. */
-  #warmUpTables({ row, slot, run }: RanRow): void {
-    const { tables } = this.#current;
-    const endsAt = performance.now() + WARM_UP_MS_MAX;
-    for (let count = 0; count < WARM_UP_TABLES_MAX && performance.now() < endsAt; count++) {
-      const table = tables.begin(1);
-      tables.append(table, slot, row, run.tags);
-      table.take();
-    }
-    preTouchYoungGeneration();
+    if (last) this.#current.tables.warmUp(last);
   }
 
   async #take(how: PushKind, bar: BarInput, given: PushOptions): Promise<LiveRow> {

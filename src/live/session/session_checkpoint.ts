@@ -5,7 +5,8 @@ import type { RecurrencePoint } from "../../checkpoint/state_file.ts";
 import type { Snapshot } from "../../checkpoint/write_checkpoint.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { TimeColumn } from "../../panel.ts";
-import type { HeldRows, RetainedRow } from "../../state/retained_rows.ts";
+import type { RowRetention } from "../../state/history.ts";
+import type { HeldRows, RetainedRow, RowColumns } from "../../state/retained_rows.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkpointOfOtherSession } from "../errors.ts";
 import { areEqual, type InputRow } from "../input/bars.ts";
@@ -98,11 +99,21 @@ export function expectSameColumns(
     throw checkpointOfOtherSession("other fields are the same for all symbols");
 }
 
+export function retentionOf({ retention: { rows, pointRows } }: SavedSession): RowRetention {
+  return { rows, pointRows: pointRows ?? Number.POSITIVE_INFINITY };
+}
+
 export function openingOf({ params }: SavedSession): GivenParams {
   return Object.fromEntries(paramsOf(params));
 }
 
 const textOf = (time: bigint | null) => (time === null ? null : `${time}`);
+
+/** The columns of the newest stored row. */
+export function columnsOf(rows: readonly LaneRow[]): RowColumns {
+  const newest = rows.at(-1);
+  return { fields: [...(newest?.fields.keys() ?? [])], groups: [...(newest?.groups.keys() ?? [])] };
+}
 
 /** A stored row, whose cells are lanes. */
 export function inputRowOf({ time, present, fields, groups, params }: LaneRow): RetainedRow<InputRow> {

@@ -10,8 +10,15 @@ import type { LiveCall } from "../live_params.ts";
 import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram, SessionParts } from "../live_program.ts";
 import type { RanRow, RowRun, RunRowOptions } from "../row_runner.ts";
+import { KeptMemory } from "./kept_memory.ts";
 import { RowTimes } from "./row_times.ts";
-import { inputRowOf, type SavedProgress, type StoredSession } from "./session_checkpoint.ts";
+import {
+  columnsOf,
+  inputRowOf,
+  retentionOf,
+  type SavedProgress,
+  type StoredSession,
+} from "./session_checkpoint.ts";
 import { type UpdateReport, WarmUp } from "./update.ts";
 import { withGrace } from "./with_grace.ts";
 
@@ -43,6 +50,7 @@ export interface RowEvents {
 /** The progress of a session: its program, its newest row and the retained rows. */
 export class SessionRows {
   readonly retained: RetainedRows<InputRow>;
+  readonly memory: KeptMemory;
   readonly times: RowTimes;
   readonly #parts: SessionParts;
   #current: LiveProgram;
@@ -65,6 +73,7 @@ export class SessionRows {
     this.#current = program;
     this.times = new RowTimes(parts.time.type, parts.stretchOf);
     this.retained = new RetainedRows(program.retention(parts.options.retainRows), parts.lanes.laneCount);
+    this.memory = new KeptMemory(parts, this.retained);
   }
 
   get current(): LiveProgram {
@@ -282,11 +291,6 @@ export class SessionRows {
     this.retained.addPoint(this.#current.pointBefore(count, this.#underWay.length));
   }
 
-  /** Keeps as many rows as the program needs. */
-  keepRowsFor(program: LiveProgram): void {
-    this.retained.grow(program.retention(this.#parts.options.retainRows));
-  }
-
   /** Runs rows that came meanwhile through another program and gates to it. */
   async switchTo(warmUp: WarmUp): Promise<UpdateReport> {
     const [before, next] = [this.#current, warmUp.program];
@@ -322,6 +326,7 @@ export class SessionRows {
   async close(): Promise<void> {
     this.#failure ??= sessionClosed();
     await this.#current.plan.close(sessionClosed());
+    this.memory.release();
   }
 
   /** The first row that may still be run: the newest if it may be revised, else the next. */
@@ -350,10 +355,10 @@ export class SessionRows {
    * @returns the newest row; null if none is kept
    */
   async restore({ state, rows }: StoredSession): Promise<RanRow | null> {
-    const { count, retention, lastTime, judgedTime } = state.description;
+    const { count, lastTime, judgedTime } = state.description;
     await this.#openPlan.idle();
     if (this.#parts.options.retainRows === undefined)
-      this.retained.grow({ ...retention, pointRows: retention.pointRows ?? Number.POSITIVE_INFINITY });
+      await this.memory.layOut(this.#current, columnsOf(rows), undefined, retentionOf(state.description));
     const { laneCount } = this.#parts.lanes;
     const points = state.points.map((point) => withLanes(point, state.lanes, laneCount));
     this.retained.restore({ count, rows: rows.map((row) => inputRowOf(row)), points });
