@@ -59,20 +59,13 @@ export interface HistoryNeed {
  * @param points ascending
  */
 export function exactRows(
-  { plan, registry }: Pick<RecurrentPlan, "plan" | "registry">,
+  recurrent: Pick<RecurrentPlan, "plan" | "registry">,
   first: number,
   points: readonly ExactPoint[],
 ): number[] {
-  const inputRow = first === 0 ? ALWAYS : first;
-  const rows: number[] = [];
-  for (const task of plan.tasks) {
-    const operator = registry.kernel(task.operator);
-    const below = maxOfInputs(rows, task, inputRow);
-    if (operator.axis !== "recursive") rows.push(below + lookbackOf(operator, task));
-    else if (below === ALWAYS) rows.push(ALWAYS);
-    else rows.push(points.find(({ row, exact }) => row >= below && isExact(task, exact))?.row ?? NEVER);
-  }
-  return rows;
+  return exactRowsWith(recurrent, first, (below, task) => {
+    return points.find(({ row, exact }) => row >= below && isExact(task, exact))?.row ?? NEVER;
+  });
 }
 
 /**
@@ -87,14 +80,30 @@ export function exactRowsAfter(
   openCount: number,
 ): { readonly taskRows: number[]; readonly openRow: number } {
   const first = 1;
-  const openRow = first + rows - Math.min(rows, openCount);
-  const exact = new Set(recurrent.plan.tasks.flatMap(({ fingerprints }) => fingerprints));
-  const worst = Array.from({ length: Math.floor(rows / pointRows) }, (_, part) => (part + 1) * pointRows);
-  const points = [...worst.filter((row) => row < openRow), openRow, first + rows].map((row) => ({
-    row,
-    exact,
-  }));
-  return { taskRows: exactRows(recurrent, first, points), openRow };
+  const nextRow = first + rows;
+  const openRow = nextRow - Math.min(rows, openCount);
+  const taskRows = exactRowsWith(recurrent, first, (below) => {
+    if (below > openRow) return below > nextRow ? NEVER : nextRow;
+    return Math.min(below + pointRows - 1, openRow);
+  });
+  return { taskRows, openRow };
+}
+
+/** @param pointFrom the first point from a row on that has the carried values of a task */
+function exactRowsWith(
+  { plan, registry }: Pick<RecurrentPlan, "plan" | "registry">,
+  first: number,
+  pointFrom: (row: number, task: PlanTask) => number,
+): number[] {
+  const inputRow = first === 0 ? ALWAYS : first;
+  const rows: number[] = [];
+  for (const task of plan.tasks) {
+    const operator = registry.kernel(task.operator);
+    const below = maxOfInputs(rows, task, inputRow);
+    if (operator.axis !== "recursive") rows.push(below + lookbackOf(operator, task));
+    else rows.push(below === ALWAYS ? ALWAYS : pointFrom(below, task));
+  }
+  return rows;
 }
 
 /** Whether the carried values of a task are among the exact ones. */

@@ -1,3 +1,4 @@
+import type { RowRetention } from "../../state/history.ts";
 import { bytesOfRows, type RetainedRows, type RowColumns } from "../../state/retained_rows.ts";
 import { inSteps } from "../../steps.ts";
 import type { InputRow } from "../input/bars.ts";
@@ -16,19 +17,22 @@ export class KeptMemory {
   }
 
   /**
-   * Keeps as many rows as a program needs, or more.
+   * Keeps as many rows as a program needs, or as `retainRows` says; never fewer than before.
    *
    * @param brought columns that bars bring beside those that its formulas read
+   * @param saved by the session of a checkpoint, whose rows are kept as well unless `retainRows` says how many
    * @throws ResourceError E401, with rows, bytes and the factor that asks for most; the signal's reason when aborted.
    */
   async layOut(
     program: LiveProgram,
     brought: RowColumns,
-    signal?: AbortSignal,
-    wanted = program.retention(this.#parts.options.retainRows),
+    signal: AbortSignal | undefined,
+    saved: RowRetention | null = null,
   ): Promise<void> {
-    const { lanes, host } = this.#parts;
-    const rowCount = Math.max(wanted.rows, this.#rows.retention.rows);
+    const { lanes, host, options } = this.#parts;
+    const wanted = program.retention(options.retainRows);
+    const other = options.retainRows === undefined ? saved : null;
+    const rowCount = Math.max(wanted.rows, other?.rows ?? 0, this.#rows.retention.rows);
     const columns = program.columnsKept(brought);
     const bytes = bytesOfRows(rowCount, lanes.laneCount, columns) - this.#bytes;
     if (bytes > 0) {
@@ -38,6 +42,7 @@ export class KeptMemory {
       this.#bytes += bytes;
     }
     this.#rows.grow(wanted);
+    if (other) this.#rows.grow(other);
     await inSteps(this.#rows.layOut(columns));
   }
 

@@ -13,7 +13,7 @@ import { LiveMeter } from "../live_metrics.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import { checkedOpenOptions, type OpenOptions, SPARE_SYMBOLS_DEFAULT, TIME_DEFAULT } from "../options.ts";
 import { LiveSession } from "./session.ts";
-import { columnsOf, expectSameColumns, openingOf, readSession } from "./session_checkpoint.ts";
+import { columnsOf, expectSameColumns, openingOf, readSession, retentionOf } from "./session_checkpoint.ts";
 import { SessionRows } from "./session_rows.ts";
 
 /** What the engine gives, and replacements for tests. */
@@ -76,7 +76,8 @@ export async function openSession(
   const session = new LiveSession(parts, rows);
   try {
     const panel = { fields: [...(warmup?.fields.keys() ?? [])], groups: [...(warmup?.groups.keys() ?? [])] };
-    await rows.memory.layOut(live, stored ? columnsOf(stored.rows) : panel, signal);
+    const brought = stored ? columnsOf(stored.rows) : panel;
+    await rows.memory.layOut(live, brought, signal, stored && retentionOf(stored));
     signal?.throwIfAborted();
     if (stored) await session.resume(stored, checkpoint!);
     else if (warmup) await session.warmUp(warmup, signal);

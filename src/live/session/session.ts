@@ -24,15 +24,17 @@ import type { LiveRow } from "../row.ts";
 import type { RanRow } from "../row_runner.ts";
 import { type PushKind, PushRunner } from "./push_runner.ts";
 import {
+  columnsOf,
   expectSameColumns,
   readSession,
+  retentionOf,
   type SessionSnapshot,
   type StoredSession,
   snapshotOf,
 } from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
 import type { RowEvents, SessionRows } from "./session_rows.ts";
-import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
+import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions } from "./update.ts";
 import { explainNewest } from "./why_newest.ts";
 
 /** Events of a row before the first push: nothing is ahead of it or behind it. */
@@ -225,7 +227,8 @@ export class LiveSession {
    *
    * @param checkpoint a folder, or bytes
    * @throws DataError E309 if there is no such folder, E351 if it is damaged, E352 if another release wrote it, if it has
-   *   times of another type, or more symbols than this session has room for; nothing changes then.
+   *   times of another type, or more symbols than this session has room for; ResourceError E401 if its rows do not fit in
+   *   memory; nothing changes then.
    */
   async restore(checkpoint: string | Uint8Array): Promise<void> {
     checkArgument("a session", checkpoint, CHECKPOINT);
@@ -240,6 +243,12 @@ export class LiveSession {
         throw checkpointOfOtherSession(
           `with its symbols there are ${wanted}, this one has room for ${lanes.room}`,
         );
+      await this.#rows.memory.layOut(
+        this.#current,
+        columnsOf(stored.rows),
+        this.#closing.signal,
+        retentionOf(stored),
+      );
       lanes.restore(byLane, symbols);
       groups.restore(saved);
       await this.resume(stored, checkpoint);
@@ -285,16 +294,7 @@ export class LiveSession {
 
   async #changeTo(open: () => Promise<LiveProgram>): Promise<UpdateReport> {
     const { retained } = this.#rows;
-    const begin = async () => {
-      const program = await open();
-      try {
-        await this.#rows.memory.layOut(program, retained.columns, this.#closing.signal);
-      } catch (error) {
-        await program.plan.close();
-        throw error;
-      }
-      return new WarmUp(program, retained);
-    };
+    const begin = async () => await this.#rows.warmUpOf(await open(), this.#closing.signal);
     let warmUp = await begin();
     try {
       await warmUp.run(() => (this.#isClosed ? 0 : retained.count - 1));

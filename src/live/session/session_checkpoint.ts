@@ -99,7 +99,8 @@ export function expectSameColumns(
     throw checkpointOfOtherSession("other fields are the same for all symbols");
 }
 
-export function retentionOf({ retention: { rows, pointRows } }: SavedSession): RowRetention {
+export function retentionOf({ state }: StoredSession): RowRetention {
+  const { rows, pointRows } = state.description.retention;
   return { rows, pointRows: pointRows ?? Number.POSITIVE_INFINITY };
 }
 

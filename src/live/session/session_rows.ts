@@ -12,13 +12,7 @@ import type { LiveProgram, SessionParts } from "../live_program.ts";
 import type { RanRow, RowRun, RunRowOptions } from "../row_runner.ts";
 import { KeptMemory } from "./kept_memory.ts";
 import { RowTimes } from "./row_times.ts";
-import {
-  columnsOf,
-  inputRowOf,
-  retentionOf,
-  type SavedProgress,
-  type StoredSession,
-} from "./session_checkpoint.ts";
+import { inputRowOf, type SavedProgress, type StoredSession } from "./session_checkpoint.ts";
 import { type UpdateReport, WarmUp } from "./update.ts";
 import { withGrace } from "./with_grace.ts";
 
@@ -291,6 +285,17 @@ export class SessionRows {
     this.retained.addPoint(this.#current.pointBefore(count, this.#underWay.length));
   }
 
+  /** Keeps the rows that the next program needs. @throws as `KeptMemory.layOut`; the program is then closed. */
+  async warmUpOf(program: LiveProgram, signal: AbortSignal): Promise<WarmUp> {
+    try {
+      await this.memory.layOut(program, this.retained.columns, signal);
+      return new WarmUp(program, this.retained);
+    } catch (error) {
+      await program.plan.close();
+      throw error;
+    }
+  }
+
   /** Runs rows that came meanwhile through another program and gates to it. */
   async switchTo(warmUp: WarmUp): Promise<UpdateReport> {
     const [before, next] = [this.#current, warmUp.program];
@@ -357,8 +362,6 @@ export class SessionRows {
   async restore({ state, rows }: StoredSession): Promise<RanRow | null> {
     const { count, lastTime, judgedTime } = state.description;
     await this.#openPlan.idle();
-    if (this.#parts.options.retainRows === undefined)
-      await this.memory.layOut(this.#current, columnsOf(rows), undefined, retentionOf(state.description));
     const { laneCount } = this.#parts.lanes;
     const points = state.points.map((point) => withLanes(point, state.lanes, laneCount));
     this.retained.restore({ count, rows: rows.map((row) => inputRowOf(row)), points });
