@@ -22,6 +22,12 @@ const SOURCE: Rows<ReadPanelOptions> = {
     yaml: "series",
     help: "table with times and numbers for all symbols alike, e.g. an index",
   },
+  renames: {
+    written: "path",
+    flag: "--renames <path>",
+    yaml: "renames",
+    help: "table old,new,from of symbols that have changed: one instrument, one lane",
+  },
   rename: {
     written: "pairs",
     flag: "--field <name=column>",

@@ -55,6 +55,8 @@ const FILES: Readonly<Record<string, string>> = {
   "bars.csv": csv("date", "symbol"),
   "named.csv": csv("day", "ticker"),
   "timed.csv": csv("day", "symbol"),
+  "renamed.csv": csv("date", "symbol").replaceAll(/(0[12]),B,/g, "$1,OLD,"),
+  "renames.csv": "old,new,from\nOLD,B,2020-01-03\n",
   "sectors.csv": "symbol,sector\nA,x\nB,x\nC,y\n",
   "index.csv": "date,index\n2020-01-01,10\n2020-01-02,20\n2020-01-03,30\n2020-01-04,40\n",
   "params.csv": "date,k\n2020-01-02,5\n2020-01-03,7\n",
@@ -69,6 +71,12 @@ export function writeFiles(): void {
 export const PROBES: Readonly<Record<Exclude<OptionName, "signal" | "onProgress">, Probe>> = {
   groups: { value: path("sectors.csv"), formulas: "a = group_rank(close, sector)\n", decides: true },
   series: { value: path("index.csv"), formulas: "a = close - index\n", decides: true },
+  renames: {
+    value: path("renames.csv"),
+    formulas: "a = ts_sum(close, 2)\n",
+    data: "renamed.csv",
+    decides: true,
+  },
   rename: {
     value: { px: "close" },
     words: ["px=close"],

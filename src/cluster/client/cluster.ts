@@ -229,11 +229,9 @@ export async function openClusterPanel(
 
 /** A source that workers read themselves. They have other working folders, so their paths are absolute. */
 export function sharedPanel(source: PanelSource, path: string, options: PanelSourceOptions): ClusterPanel {
-  const { groups, series } = options;
-  const tables = {
-    ...(groups !== undefined && { groups: resolve(groups) }),
-    ...(series !== undefined && { series: resolve(series) }),
-  };
+  const { groups, series, renames } = options;
+  const given = Object.entries({ groups, series, renames }).filter(([, table]) => table !== undefined);
+  const tables = Object.fromEntries(given.map(([name, table]) => [name, resolve(table!)]));
   return { source, path: resolve(path), options: { ...options, ...tables } };
 }
 

@@ -26,7 +26,9 @@ const SAMPLES = 64;
 /** Paths that workers read; none if the client brings the panel. */
 function pathsRead({ path, isBrought, options }: JobSource): string[] {
   if (isBrought) return [];
-  return [path, options["groups"], options["series"]].filter((input) => typeof input === "string");
+  return [path, options["groups"], options["series"], options["renames"]].filter(
+    (input) => typeof input === "string",
+  );
 }
 
 /** What this host sees under the paths that workers read. @throws as `listInputFiles`. */

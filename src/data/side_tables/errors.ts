@@ -19,6 +19,18 @@ export const symbolTwice = (file: string, symbol: string, first: string, second:
     "keep one row per symbol: a group given here is the same at all times",
   );
 
+export function renameIncomplete(file: string, column: string, place: string | null): DataError {
+  const what =
+    place === null ? `no column ${quoted(column)}` : `nothing in the column ${quoted(column)} of ${place}`;
+  return unusable(`${file}: ${what}`, "write a line old,new,from for each change of a symbol");
+}
+
+export const renameInvalid = (file: string, symbol: string, place: string) =>
+  unusable(`${file}: ${place} renames ${quoted(symbol)} to itself`, "drop the row");
+
+export const renameTwice = (file: string, symbol: string, first: string, second: string) =>
+  unusable(`${file}: ${first} and ${second} both rename ${quoted(symbol)} at one time`, "keep one of them");
+
 export const groupsMatchNothing = (file: string, own: string, panelFile: string, wanted: string) =>
   matchesNothing(
     `${file}: none of its symbols is one of ${panelFile}: it has ${quoted(own)}, the other ${quoted(wanted)}`,

@@ -8,7 +8,7 @@ import { querying, type Relation } from "../duckdb/relation.ts";
 import { renamedMissing, renamedTaken } from "../errors.ts";
 import { findPanelKeys } from "../panel/key_columns.ts";
 import { warnOfLoneRows } from "../panel/lone_rows.ts";
-import { layOutPanel, type PanelLayout } from "../panel/panel_layout.ts";
+import { type LayoutOptions, layOutPanel, type PanelLayout } from "../panel/panel_layout.ts";
 import {
   type BlockRequest,
   checkingRequests,
@@ -21,6 +21,7 @@ import type { ColumnRoles } from "../read/column_roles.ts";
 import { openRelation } from "../read/open_relation.ts";
 import { readGroupTable } from "../side_tables/group_table.ts";
 import { readSeriesTable } from "../side_tables/series_table.ts";
+import { symbolRenaming } from "../side_tables/symbol_renames.ts";
 import { PANEL_SOURCE_OPTIONS, type PanelSourceOptions, type ReadPanelOptions } from "./source_options.ts";
 
 const MEMORY_SHARE = 0.25;
@@ -57,8 +58,8 @@ export async function openPanelSource(path: string, options: PanelSourceOptions 
 }
 
 /** Lays out a panel of bars, and warns where no two symbols share a time. */
-export async function layOutBars(relation: Relation): Promise<PanelLayout> {
-  const layout = await layOutPanel(relation);
+export async function layOutBars(relation: Relation, options: LayoutOptions): Promise<PanelLayout> {
+  const layout = await layOutPanel(relation, options);
   await warnOfLoneRows(relation, layout);
   return layout;
 }
@@ -67,12 +68,12 @@ export async function layOutBars(relation: Relation): Promise<PanelLayout> {
 export async function openSourceAs(
   path: string,
   options: PanelSourceOptions,
-  layOut: (relation: Relation) => Promise<PanelLayout>,
+  layOut: (relation: Relation, options: LayoutOptions) => Promise<PanelLayout>,
   style: ReadingStyle,
   open: OpenDatabase = openDatabase,
   relationOf: typeof openRelation = openRelation,
 ): Promise<PanelSource> {
-  const { timeColumn, symbolColumn, memoryLimitBytes } = options;
+  const { timeColumn, symbolColumn, renames, memoryLimitBytes } = options;
   const memoryBytes = MEMORY_SHARE * (memoryLimitBytes ?? machineMemoryBytes());
   const database = await open({
     memoryBytes: Math.max(MEMORY_BYTES_MIN, memoryBytes),
@@ -82,7 +83,8 @@ export async function openSourceAs(
     const relation = await relationOf(database, path, (names) =>
       findPanelKeys(path, names, timeColumn, symbolColumn),
     );
-    const layout = await querying(relation, () => layOut(relation));
+    const rename = renames === undefined ? undefined : symbolRenaming(renames);
+    const layout = await querying(relation, () => layOut(relation, { rename }));
     const roles = renamed(path, options.rename ?? {}, layout.roles);
     const source = relationSource(new RelationBlocks(relation, { ...layout, roles }, style));
     return checkingRequests(await addTables(source, path, options));

@@ -13,8 +13,8 @@ import { ARROW_FORMAT, openBatches } from "../read/arrow_source.ts";
 import { layOutBars, openSourceAs } from "./open_panel_source.ts";
 import { PANEL_SOURCE_OPTIONS, type PanelSourceOptions } from "./source_options.ts";
 
-/** One object for each time and symbol. */
-export type BarRows = readonly Readonly<Record<string, unknown>>[];
+/** One object for each time and symbol; values of an interface too, which is no `Record`. */
+export type BarRows = readonly object[];
 
 /** Arrays or typed arrays of one length: one value for each time and symbol. */
 export type BarColumns = Readonly<Record<string, ArrayLike<unknown>>>;

@@ -1,7 +1,7 @@
 /** Reads parts of a panel of known shape, so that none of many processes reads the whole file. */
 import { openDatabase } from "../duckdb/database.ts";
 import type { Relation } from "../duckdb/relation.ts";
-import { layOutPanel, type PanelShape } from "../panel/panel_layout.ts";
+import { type LayoutOptions, layOutPanel, type PanelShape } from "../panel/panel_layout.ts";
 import type { PanelSource } from "../panel/panel_source.ts";
 import { openSourceAs } from "./open_panel_source.ts";
 import type { PanelSourceOptions } from "./source_options.ts";
@@ -28,7 +28,7 @@ export async function openPanelRows(
   options: PanelSourceOptions,
   shape: PanelShape,
 ): Promise<PanelSource> {
-  const layOut = (relation: Relation) => layOutPanel(relation, shape);
+  const layOut = (relation: Relation, own: LayoutOptions) => layOutPanel(relation, { ...own, known: shape });
   return await openSourceAs(path, options, layOut, "parts", (limits) =>
     openDatabase(limits && { ...limits, threads: THREADS }),
   );

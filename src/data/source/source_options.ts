@@ -7,6 +7,11 @@ export interface ReadPanelOptions {
   readonly groups?: string;
   /** Path of a table with a time column and numbers that apply to all symbols at that time, e.g. an index's close. */
   readonly series?: string;
+  /**
+   * Path of a table `old, new, from` of symbols that have changed: rows of `old` before the time `from` are of the instrument
+   * that is called `new` later, and are in its lane.
+   */
+  readonly renames?: string;
   /** New names of columns: with `{ close: "px_last" }` the column `px_last` is the field `close`. */
   readonly rename?: Readonly<Record<string, string>>;
   /** Name of the time column, if it is not time, date, datetime or timestamp. */
@@ -26,6 +31,7 @@ const COLUMN: ArgumentKind = { what: "the name of a column", fits: isText, remed
 export const PANEL_SOURCE_OPTIONS: OptionKinds<PanelSourceOptions> = {
   groups: PATH,
   series: PATH,
+  renames: PATH,
   rename: {
     what: "an object of texts",
     fits: (given) => isRecord(given) && Object.values(given as object).every(isText),

@@ -59,8 +59,8 @@ export async function openInput(
   names: RowReading,
   open: OpenDatabase = openDatabase,
 ): Promise<PanelSource> {
-  const { timeColumn, symbolColumn, rename, series } = names;
-  const isPlain = rename === undefined && series === undefined;
+  const { timeColumn, symbolColumn, rename, series, renames } = names;
+  const isPlain = rename === undefined && series === undefined && renames === undefined;
   const plain = isPlain ? await readPlainCsv(path, timeColumn, symbolColumn) : null;
   if (plain !== null) return panelSource(plain);
   return await openSourceAs(path, names, layOutPanel, "whole", open);

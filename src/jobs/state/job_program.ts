@@ -1,5 +1,6 @@
 /** Reads and compiles the formulas of a job for the columns of its input. */
 import { hash } from "node:crypto";
+import { readFileSync } from "node:fs";
 import { readFile } from "node:fs/promises";
 import { basename } from "node:path";
 import { pathToFileURL } from "node:url";
@@ -59,7 +60,7 @@ export async function readFormulas({ formulas, program }: JobConfig): Promise<Fo
 export function settingsOf(job: JobConfig, { program: computed }: JobProgram): BeginRecord["settings"] {
   const { program, source, groups, sink, schedule } = job;
   const { params = {}, paramsByTime, select, from, to, restarts, keepInfinite = false } = job.call;
-  const { timeColumn, symbolColumn, rename, series } = source;
+  const { timeColumn, symbolColumn, rename, series, renames } = source;
   const { operators = [] } = program;
   const query = source.kind === "duckdb" ? source.query : null;
   const dates = sink.kind === "parquet" ? schedule.timezone : null;
@@ -81,6 +82,7 @@ export function settingsOf(job: JobConfig, { program: computed }: JobProgram): B
       series === undefined,
       query,
     ],
+    renames: renames === undefined ? null : hash("sha256", readFileSync(renames)),
     sink: [sink, dates, keepInfinite],
   };
   return Object.fromEntries(Object.entries(settings).map(([name, value]) => [name, digestOf(value)]));
