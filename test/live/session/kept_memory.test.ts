@@ -18,7 +18,9 @@ const ROW_BYTES = 9 * (symbols.length + 1);
 
 test("kept rows that do not fit are refused when the session is opened, with rows, bytes and factor", async () => {
   await using engine = await Engine.start({ threads: 1, memoryLimit: "128MiB" });
-  const program = compile("short = ts_mean(close, 5)\nlong = delay(close, 4000)\nrest = open + high + low + volume + vwap");
+  const program = compile(
+    "short = ts_mean(close, 5)\nlong = delay(close, 4000)\nrest = open + high + low + volume + vwap",
+  );
   const opening = engine.openSession(program, options);
   await expect(opening).rejects.toMatchObject({ code: "E401" });
   await expect(opening).rejects.toThrow(/4001 kept rows 374\.1 MiB/);
