@@ -8,7 +8,7 @@ import type { SymbolLanes } from "./input/symbol_lanes.ts";
 import { type LivePlan, ROW_SLOTS } from "./live_plan.ts";
 import type { FactorTags } from "./row.ts";
 import type { RanRow } from "./row_runner.ts";
-import { preTouchYoungGeneration } from "./session/young_generation.ts";
+import { preTouchYoungGeneration } from "./young_generation.ts";
 
 /** Tables that are built before the first push: V8 compiles functions after some hundred calls. */
 const WARM_UP_TABLES_MAX = 256;
