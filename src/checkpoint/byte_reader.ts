@@ -1,5 +1,5 @@
-/** Parts of a checkpoint begin at multiples of 8. */
-const ALIGNMENT = 8;
+/** Bytes of the length that stands before a text. */
+const LENGTH_BYTES = 4;
 
 /** Reads parts one after the other. */
 export class ByteReader {
@@ -11,36 +11,31 @@ export class ByteReader {
   }
 
   get isAtEnd(): boolean {
-    return this.#at === this.#bytes.length;
+    return this.#at >= this.#bytes.length;
   }
 
-  /** A copy of the next bytes; passes over those that fill up. @throws RangeError if there are fewer. */
+  /** A copy of the next bytes. */
   take(length: number): Uint8Array<ArrayBuffer> {
-    return new Uint8Array(this.view(length));
+    const start = this.#at;
+    this.#at += length;
+    return new Uint8Array(this.#bytes.subarray(start, this.#at));
   }
 
-  /** The same without a copy. */
-  view(length: number): Uint8Array {
-    const end = this.#at + length;
-    if (!(end >= this.#at && end <= this.#bytes.length)) throw new RangeError("it ends early");
-    const found = this.#bytes.subarray(this.#at, end);
-    this.#at = Math.min(this.#bytes.length, ALIGNMENT * Math.ceil(end / ALIGNMENT));
-    return found;
-  }
-
-  /** What `paddedText` has written. @throws RangeError, SyntaxError */
-  text(): unknown {
-    const head = this.take(ALIGNMENT);
-    const length = new DataView(head.buffer).getUint32(0, true);
-    return JSON.parse(Buffer.from(this.view(length)).toString());
+  /** The value that `jsonPiece` has written. */
+  json(): unknown {
+    const length = new DataView(this.take(LENGTH_BYTES).buffer).getUint32(0, true);
+    return JSON.parse(Buffer.from(this.take(length).buffer).toString());
   }
 }
 
-/** A text of JSON with its length before it. */
-export function paddedText(json: string): Uint8Array {
-  const text = Buffer.from(json);
-  const bytes = new Uint8Array(ALIGNMENT * (1 + Math.ceil(text.length / ALIGNMENT)));
-  new DataView(bytes.buffer).setUint32(0, text.length, true);
-  bytes.set(text, ALIGNMENT);
+export const byteCount = (pieces: readonly Uint8Array[]) =>
+  pieces.reduce((sum, { length }) => sum + length, 0);
+
+/** A value as JSON, with the length of its bytes before it. */
+export function jsonPiece(value: unknown): Uint8Array {
+  const json = JSON.stringify(value);
+  const bytes = Buffer.alloc(LENGTH_BYTES + Buffer.byteLength(json));
+  bytes.writeUInt32LE(bytes.length - LENGTH_BYTES);
+  bytes.write(json, LENGTH_BYTES);
   return bytes;
 }

@@ -1,91 +1,60 @@
 import { createHash, type Hash } from "node:crypto";
-import { stat } from "node:fs/promises";
 import { join } from "node:path";
 import { readFully } from "../files/large_bytes.ts";
 import { Pauses } from "../steps.ts";
 import { ByteReader } from "./byte_reader.ts";
-import { checkpointDamaged, checkpointUnreadable } from "./errors.ts";
-import { type LaneRow, type RowSchema, readRows } from "./lane_rows.ts";
-import {
-  checkFormat,
-  DIGEST_BYTES,
-  readStart,
-  readState,
-  type Segment,
-  type StoredState,
-} from "./state_file.ts";
+import { checkpointDamaged, checkpointMissing } from "./errors.ts";
+import { type LaneRow, readRow } from "./lane_rows.ts";
+import { type Checkpoint, DIGEST_BYTES, readState, stateIn } from "./state_file.ts";
 import { STATE_FILE, type WrittenFolder } from "./write_checkpoint.ts";
 
 /** Bytes that are hashed at a time. */
 const BYTES_AT_ONCE = 2 ** 20;
 
-export interface StoredCheckpoint<Description> {
-  /** Its points have `lanes + 1` values a vector: see `withLanes`. */
-  readonly state: StoredState<Description>;
-  /** All kept rows, also the newest; each has as many lanes as were in use then. */
-  readonly rows: readonly LaneRow[];
-  /** What a later checkpoint of these rows into the same folder continues; null for bytes. */
-  readonly written: WrittenFolder | null;
-}
-
-/** Where the parts of a checkpoint are. */
-interface Source {
-  /** For messages. */
-  pathOf(name: string): string | null;
-  state(): Promise<Uint8Array>;
-  segment(segment: Segment): Promise<Uint8Array>;
+export interface StoredCheckpoint<Description> extends Checkpoint<Description> {
+  /** What the next checkpoint of these rows into the same folder continues. */
+  readonly written: WrittenFolder;
 }
 
 /**
  * Reads a whole checkpoint: the folder that `writeFolder` has written, or the bytes of `checkpointBytes`.
  *
- * @throws DataError E309 if there is no such folder, E351 if a part is missing or damaged, which it names, E352 if another
- *   release wrote it.
+ * @throws DataError E309 if there is no such folder, or no state in it yet, E351 if a part is damaged or missing, which it
+ *   names, E352 if another release wrote it.
  */
 export async function readCheckpoint<Description>(
   from: string | Uint8Array,
+  stateFile = STATE_FILE,
 ): Promise<StoredCheckpoint<Description>> {
-  const source = typeof from === "string" ? await folderSource(from) : bytesSource(from);
-  const state = await readStateOf<Description>(source);
-  const rows: LaneRow[] = [];
-  let last: WrittenFolder["last"] = null;
-  let number = state.segments[0]?.firstRow ?? state.firstRow;
-  for (const segment of state.segments) {
-    const path = source.pathOf(segment.name);
-    const bytes = await source.segment(segment);
-    const hash = await hashOf(bytes);
-    if (hash.copy().digest("hex") !== segment.digest)
-      throw checkpointDamaged("its digest does not match", path);
-    const reader = new ByteReader(bytes);
-    const schema = understood(() => reader.text() as RowSchema, path);
-    for (const row of understood(() => [...readRows(reader, schema)], path))
-      if (number++ >= state.firstRow) rows.push(row);
-    last = { schema, hash };
-  }
-  if (state.newest) rows.push(state.newest);
-  const { id, segments } = state;
-  return { state, rows, written: typeof from === "string" ? { id, segments, last } : null };
-}
-
-async function readStateOf<Description>(source: Source): Promise<StoredState<Description>> {
-  const path = source.pathOf(STATE_FILE);
-  const bytes = await source.state();
+  const folder = typeof from === "string" ? from : null;
+  const pathOf = (name: string) => (folder === null ? null : join(folder, name));
+  const all = typeof from === "string" ? await stateBytes(from, stateFile) : from;
+  const path = pathOf(stateFile);
+  const bytes = stateIn(all, path);
   const end = bytes.length - DIGEST_BYTES;
-  const { bytes: length } = readStart(bytes, path);
-  if (length !== bytes.length) throw checkpointDamaged("it does not have its length", path);
-  const digest = (await hashOf(bytes.subarray(0, end))).digest();
-  if (digest.compare(bytes.subarray(end)) !== 0) throw checkpointDamaged("its digest does not match", path);
-  return understood(() => readState<Description>(bytes.subarray(0, end)), path);
+  const digest = (await hashOf(bytes.subarray(0, end))).digest("hex");
+  if (digest !== Buffer.from(bytes.subarray(end)).toString("hex")) throw digestDiffers(path);
+  const { segments, newest, ...state } = readState<Description>(bytes.subarray(0, end));
+  const rows: LaneRow[] = [];
+  let hash: Hash | null = null;
+  let at = bytes.length;
+  for (const { name, bytes: length, digest, firstRow } of segments) {
+    const path = pathOf(name);
+    const part = path === null ? all.subarray(at, at + length) : await segmentBytes(path, length);
+    at += length;
+    hash = await hashOf(part);
+    if (hash.copy().digest("hex") !== digest) throw digestDiffers(path);
+    const reader = new ByteReader(part);
+    for (let row = firstRow; !reader.isAtEnd; row++) {
+      const read = readRow(reader);
+      if (row >= state.firstRow) rows.push(read);
+    }
+  }
+  if (newest) rows.push(newest);
+  return { ...state, rows, written: { stateFile, digest, segments, hash, renewals: 0 } };
 }
 
-/** Bytes whose digest fits, and that are still not what was to be written. */
-function understood<T>(read: () => T, path: string | null): T {
-  try {
-    return read();
-  } catch (cause) {
-    throw checkpointDamaged((cause as Error).message, path, { cause });
-  }
-}
+const digestDiffers = (path: string | null) => checkpointDamaged("its digest does not match", path);
 
 async function hashOf(bytes: Uint8Array): Promise<Hash> {
   const hash = createHash("sha256");
@@ -97,40 +66,20 @@ async function hashOf(bytes: Uint8Array): Promise<Hash> {
   return hash;
 }
 
-function bytesSource(bytes: Uint8Array): Source {
-  const { bytes: stateBytes } = readStart(bytes, null);
-  let at = stateBytes;
-  return {
-    pathOf: () => null,
-    state: async () => bytes.subarray(0, stateBytes),
-    segment: async (segment) => {
-      at += segment.bytes;
-      return bytes.subarray(at - segment.bytes, at);
-    },
-  };
-}
-
-async function folderSource(folder: string): Promise<Source> {
-  const status = await stat(folder).catch((error: Error) => {
-    throw checkpointUnreadable(folder, error.message, error);
+async function stateBytes(folder: string, stateFile: string): Promise<Uint8Array> {
+  return await readFully(join(folder, stateFile)).catch(async (error: NodeJS.ErrnoException) => {
+    // A file in the place of the folder: of an earlier release.
+    if (error.code === "ENOTDIR")
+      await readFully(folder, 4).then(
+        (bytes) => stateIn(bytes, folder),
+        () => {},
+      );
+    throw checkpointMissing(folder, error);
   });
-  if (!status.isDirectory()) {
-    checkFormat(await partOf(folder, 4), folder);
-    throw checkpointUnreadable(folder, "it is a file, and a checkpoint is a folder");
-  }
-  const pathOf = (name: string) => join(folder, name);
-  return {
-    pathOf,
-    state: async () => await partOf(pathOf(STATE_FILE)),
-    segment: async ({ name, bytes }) => await partOf(pathOf(name), bytes),
-  };
 }
 
-/** A part of a checkpoint, or its first bytes. */
-async function partOf(path: string, most?: number): Promise<Uint8Array> {
-  return await readFully(path, most).catch((error: NodeJS.ErrnoException) => {
-    throw error.code === "ENOENT"
-      ? checkpointDamaged("the file is missing", path, { cause: error })
-      : checkpointUnreadable(path, error.message, error);
+async function segmentBytes(path: string, length: number): Promise<Uint8Array> {
+  return await readFully(path, length).catch((cause: Error) => {
+    throw checkpointDamaged(cause.message, path, { cause });
   });
 }

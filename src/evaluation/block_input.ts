@@ -1,4 +1,5 @@
 import type { CallParams } from "../call_params.ts";
+import type { LaneRow } from "../checkpoint/lane_rows.ts";
 import { HAS_ROW } from "../dag/row_members.ts";
 import { type PanelBlock, type PanelSource, panelOf } from "../data/panel/panel_source.ts";
 import type { Panel } from "../panel.ts";
@@ -74,16 +75,16 @@ export function rowOfBlock(
   };
 }
 
-/** Whether kept rows have all columns of an open plan, which follow from the factors that any of its params want. */
+/** Whether there are kept rows, with all columns of an open plan, which follow from the factors that any of its params want. */
 export function hasColumns(
-  rows: readonly RetainedRow<ColumnRow>[],
+  rows: readonly LaneRow[],
   { fields, groups, params }: BlockInput["buffers"],
 ): boolean {
-  const [newest] = rows.slice(-1);
-  if (newest === undefined) return true;
+  const newest = rows.at(-1);
   return (
-    broughtFields([...fields.keys()]).every((name) => newest.row.fields.has(name)) &&
-    [...groups.keys()].every((name) => newest.row.groups.has(name)) &&
+    newest !== undefined &&
+    broughtFields([...fields.keys()]).every((name) => newest.fields.has(name)) &&
+    [...groups.keys()].every((name) => newest.groups.has(name)) &&
     Object.entries(params).every(([name, column]) => typeof column === "number" || newest.params.has(name))
   );
 }

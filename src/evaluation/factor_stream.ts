@@ -1,3 +1,4 @@
+import type { Checkpoint, Snapshot } from "../checkpoint/state_file.ts";
 import type { EvaluableProgram } from "../compile.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
@@ -5,8 +6,8 @@ import type { PanelBlock, PanelSource, RowRange } from "../data/panel/panel_sour
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { CallOrder } from "../schedule/call_order.ts";
-import type { ColumnRow, SavedRows } from "../state/retained_rows.ts";
-import { blocksOfRows, StreamHistory } from "../state/stream_history.ts";
+import { type HeldRows, RetainedRows } from "../state/retained_rows.ts";
+import { blocksOfRows, type RestoredLanes, StreamHistory } from "../state/stream_history.ts";
 import { Pauses } from "../steps.ts";
 import { settlesBefore, suppressUnhandled } from "./awaiting.ts";
 import { type BlockInput, hasColumns, type PlacedBlock, rowOfBlock } from "./block_input.ts";
@@ -28,10 +29,8 @@ export interface StreamOptions extends EvaluateOptions {
   readonly keepsHistory?: boolean;
 }
 
-/** What a stream is continued from in another one. */
+/** What a stream says of itself in a checkpoint, beside rows and points. */
 export interface SavedStream {
-  /** Null for a stream that computes nothing. */
-  readonly kept: SavedRows<ColumnRow> | null;
   /** The stretch between restarts of the last row (`RestartFinder.last`). */
   readonly stretch: number | null;
 }
@@ -234,27 +233,32 @@ export class FactorStream {
     if (start !== null) this.#call.restarts?.beginAt(start);
   }
 
-  /**
-   * What `restore` needs to go on after the rows that were read to their end; for a stream with `keepsHistory`. Views of
-   * memory that later rows change.
-   */
-  async save(): Promise<SavedStream> {
-    return { kept: (await this.#history?.save()) ?? null, stretch: this.#call.restarts?.last ?? null };
+  /** What `restore` needs to go on after the rows that were read to their end; for a stream with `keepsHistory`. */
+  async save(): Promise<Snapshot<SavedStream> & Pick<HeldRows, "release">> {
+    const { laneCount } = this.#source;
+    const description = { stretch: this.#call.restarts?.last ?? null };
+    // A stream that computes nothing keeps nothing.
+    const held =
+      (await this.#history?.hold()) ?? new RetainedRows({ rows: 0, pointRows: 1 }, laneCount).hold([]);
+    return { ...held, description, lanes: laneCount, laneCount };
   }
 
   /**
-   * Goes on where another stream of the same symbols was when it saved its state: runs the kept rows again. Then come
-   * `rows` that start nowhere.
+   * Goes on where another stream was when it saved its state: runs the kept rows again. Then come `rows` that start nowhere.
    *
    * @returns false, and nothing has changed, if a factor needs more rows or columns than are kept
    */
-  async restore({ kept, stretch }: SavedStream, signal = this.#options.signal): Promise<boolean> {
+  async restore(
+    stored: Checkpoint<SavedStream>,
+    lanes: RestoredLanes,
+    signal = this.#options.signal,
+  ): Promise<boolean> {
     if (!this.#history) return true;
-    if (kept === null || !hasColumns(kept.rows, this.#input.buffers) || !this.#history.restore(kept))
-      return false;
+    const { description, rows } = stored;
+    if (!hasColumns(rows, this.#input.buffers) || !this.#history.restore(stored, lanes.from)) return false;
     await this.#history.handOver()?.();
-    if (this.#call.restarts) this.#call.restarts.last = stretch;
-    const again = blocksOfRows(kept.rows, this.#blockRows, this.#source.laneCount);
+    if (this.#call.restarts) this.#call.restarts.last = description.stretch;
+    const again = blocksOfRows(rows, this.#blockRows, lanes);
     const all = { start: null, first: 0, end: Number.POSITIVE_INFINITY };
     for await (const _ of this.#resultsOf(again, all, signal)) signal?.throwIfAborted();
     return true;

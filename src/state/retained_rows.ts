@@ -34,27 +34,16 @@ export function bytesOfRows(rowCount: number, laneCount: number, { fields, group
   return rowCount * laneCount * (8 * fields.length + 4 * groups.length + 1);
 }
 
-/** Rows that stay as they are while they are written. */
+/** Rows that stay as they are while they are written, and the points between them. */
 export interface HeldRows {
   readonly firstRow: number;
-  /** Rows so far. */
-  readonly count: number;
-  readonly retention: RowRetention;
-  /** How often all rows had been replaced or forgotten. */
-  readonly renewals: number;
   readonly rows: readonly LaneRow[];
+  readonly points: readonly RecurrencePoint[];
+  readonly retention: RowRetention;
+  /** See `RetainedRows.renewals`. */
+  readonly renewals: number;
   /** Call once: their memory may be used again. */
   readonly release: () => void;
-}
-
-/** Retained rows in a checkpoint. */
-export interface SavedRows<Row extends ColumnRow> {
-  /** Rows so far, including those that are not kept any more. */
-  readonly count: number;
-  readonly wanted: RowRetention;
-  /** The newest rows. */
-  readonly rows: readonly RetainedRow<Row>[];
-  readonly points: readonly RecurrencePoint[];
 }
 
 interface Slot<Row extends ColumnRow> {
@@ -102,7 +91,7 @@ export class RetainedRows<Row extends ColumnRow> {
     return this.#count;
   }
 
-  /** How often all rows were replaced or forgotten. */
+  /** How often all rows were replaced or forgotten, if there were any. */
   get renewals(): number {
     return this.#renewals;
   }
@@ -172,24 +161,6 @@ export class RetainedRows<Row extends ColumnRow> {
     return [...this.#points.values()].filter((point) => point.row >= row).sort((a, b) => a.row - b.row);
   }
 
-  /**
-   * The points for a checkpoint, ascending. Those between two that are near enough are left out: else what goes on from
-   * checkpoint to checkpoint would collect them.
-   *
-   * @param newest further carried values, which are not kept here
-   */
-  pointsTo(newest: readonly RecurrencePoint[]): RecurrencePoint[] {
-    const kept: RecurrencePoint[] = [];
-    const end = newest[0]?.row ?? Number.POSITIVE_INFINITY;
-    const others = this.pointsFrom(this.oldest).filter(({ row }) => row < end);
-    for (const [index, point] of others.entries()) {
-      const next = others[index + 1] ?? newest[0];
-      const isBetween = next && next.row - (kept.at(-1)?.row ?? Number.NEGATIVE_INFINITY) <= this.#pointRows;
-      if (!(isBetween && point.exact.isSubsetOf(next.exact))) kept.push(point);
-    }
-    return [...kept, ...newest];
-  }
-
   append(row: Row, params: Params): void {
     this.#count++;
     this.replaceNewest(row, params);
@@ -239,8 +210,13 @@ export class RetainedRows<Row extends ColumnRow> {
     return this.#slots[row % this.#capacity]!;
   }
 
-  /** All kept rows: newer ones do not overwrite them until they are released. */
-  hold(): HeldRows {
+  /**
+   * All kept rows: newer ones do not overwrite them until they are released. Points that lie between two others that are
+   * near enough are left out: else what goes on from checkpoint to checkpoint would collect them.
+   *
+   * @param newest further points, the last ones, which are not kept here
+   */
+  hold(newest: readonly RecurrencePoint[]): HeldRows {
     const firstRow = this.oldest;
     const slots = Array.from({ length: this.#count - firstRow }, (_, index) => {
       return this.#slots[(firstRow + index) % this.#capacity]!;
@@ -248,39 +224,40 @@ export class RetainedRows<Row extends ColumnRow> {
     for (const slot of slots) slot.holds++;
     return {
       firstRow,
-      count: this.#count,
+      rows: slots.map(({ row: { time, present }, fields, groups, params }) => {
+        return { time, present, fields, groups, params };
+      }),
+      points: this.#pointsTo(newest),
       retention: this.retention,
       renewals: this.#renewals,
-      rows: slots.map(({ row: { time }, row, fields, groups, params }) => {
-        const present = row.present as Uint8Array | null;
-        return { time, present, fields: new Map(fields), groups: new Map(groups), params };
-      }),
       release: () => {
         for (const slot of slots) slot.holds--;
       },
     };
   }
 
-  /** @param points further carried values, which are not kept here */
-  save(points: readonly RecurrencePoint[]): SavedRows<Row> {
-    const rows: RetainedRow<Row>[] = [];
-    for (let row = this.oldest; row < this.#count; row++) {
-      const { row: kept, params } = this.get(row);
-      rows.push({ row: kept, params });
+  #pointsTo(newest: readonly RecurrencePoint[]): RecurrencePoint[] {
+    const kept: RecurrencePoint[] = [];
+    const end = newest[0]?.row ?? Number.POSITIVE_INFINITY;
+    const others = this.pointsFrom(this.oldest).filter(({ row }) => row < end);
+    for (const [index, point] of others.entries()) {
+      const next = others[index + 1] ?? newest[0];
+      const isBetween = next && next.row - (kept.at(-1)?.row ?? Number.NEGATIVE_INFINITY) <= this.#pointRows;
+      if (!(isBetween && point.exact.isSubsetOf(next.exact))) kept.push(point);
     }
-    return { count: this.#count, wanted: this.retention, rows, points: this.pointsTo(points) };
+    return [...kept, ...newest];
   }
 
   /** The next row has this number, and no earlier one is kept. */
   forget(count: number): void {
-    this.#renewals++;
+    if (this.#count > 0) this.#renewals++;
     this.#points.clear();
     this.#count = count;
     this.#first = count;
   }
 
-  restore({ count, rows, points }: Omit<SavedRows<Row>, "wanted">): void {
-    this.forget(count - rows.length);
+  restore(firstRow: number, rows: readonly RetainedRow<Row>[], points: readonly RecurrencePoint[]): void {
+    this.forget(firstRow);
     for (const { row, params } of rows) this.append(row, params);
     for (const point of points) if (point.row >= this.oldest) this.addPoint(point);
   }

@@ -1,8 +1,11 @@
+import { copyLanes, type LaneRow } from "../checkpoint/lane_rows.ts";
+import { type Checkpoint, withLanes } from "../checkpoint/state_file.ts";
 import type { Dag } from "../dag/dag.ts";
 import type { PanelBlock } from "../data/panel/panel_source.ts";
 import type { RecurrenceValues, RecurrentPlan } from "../kernel/run/recurrences.ts";
+import type { GroupColumn } from "../panel.ts";
 import { exactRowOfOutput, exactRows, historyNeedOf, pointOf, retentionFor } from "./history.ts";
-import { type ColumnRow, type RetainedRow, RetainedRows, type SavedRows } from "./retained_rows.ts";
+import { type ColumnRow, type HeldRows, type RetainedRow, RetainedRows } from "./retained_rows.ts";
 
 /** The recurrences of an open plan before its next row. No run is under way. */
 export interface Recurrences {
@@ -62,30 +65,27 @@ export class StreamHistory {
     };
   }
 
-  /** The kept rows and points, the last one before the next row. Views of memory that the next row changes. */
-  async save(): Promise<SavedRows<ColumnRow>> {
+  /** The kept rows and points, the last one before the next row. */
+  async hold(): Promise<HeldRows> {
     const { count } = this.#rows;
     const isKnown = !this.#hasRecursions || this.#rows.pointBefore(count) !== undefined;
-    return this.#rows.save(isKnown ? [] : [this.#pointOf(count, await this.#recurrences.read())]);
+    return this.#rows.hold(isKnown ? [] : [this.#pointOf(count, await this.#recurrences.read())]);
   }
 
   /**
-   * Takes over what another stream has kept; the kept rows are then to be run, and are added again.
+   * Takes over what another stream has kept; its rows are then to be run, and are added again.
    *
+   * @param from which of the stored lanes each lane is
    * @returns false, and nothing has changed, if a factor needs more history from the next row on
    */
-  restore({ count, rows, points }: SavedRows<ColumnRow>): boolean {
-    const first = count - rows.length;
-    const taskRows = exactRows(
-      this.#plan,
-      first,
-      points.toSorted((a, b) => a.row - b.row),
-    );
+  restore({ firstRow, rows, points, lanes }: Checkpoint<unknown>, from: Int32Array): boolean {
+    const taskRows = exactRows(this.#plan, firstRow, points);
     const { plan } = this.#plan;
-    if (plan.outputs.some((_, output) => exactRowOfOutput(plan, taskRows, output) > count)) return false;
+    const next = firstRow + rows.length;
+    if (plan.outputs.some((_, output) => exactRowOfOutput(plan, taskRows, output) > next)) return false;
     this.#exactRows = taskRows;
-    this.#rows.forget(first);
-    for (const point of points) this.#rows.addPoint(point);
+    this.#rows.forget(firstRow);
+    for (const point of points) this.#rows.addPoint(withLanes(point, lanes, from));
     return true;
   }
 
@@ -94,35 +94,50 @@ export class StreamHistory {
   }
 }
 
-/** Kept rows as blocks, whose arrays are used again for the next one. */
+/** How the lanes of stored rows become those of a stream. */
+export interface RestoredLanes {
+  /** Which of the stored lanes each lane is. */
+  readonly from: Int32Array;
+  /** Groups that hold for all rows, whatever is stored. */
+  readonly groups: ReadonlyMap<string, GroupColumn>;
+}
+
+/** Stored rows as blocks, whose arrays are used again for the next one. */
 export async function* blocksOfRows(
-  rows: readonly RetainedRow<ColumnRow>[],
+  rows: readonly LaneRow[],
   blockRows: number,
-  laneCount: number,
+  { from, groups: fixed }: RestoredLanes,
 ): AsyncGenerator<PanelBlock, void, void> {
-  const [newest] = rows.slice(-1);
-  if (newest === undefined) return;
-  const cells = blockRows * laneCount;
+  const { fields, groups, params } = rows.at(-1)!;
+  const cells = blockRows * from.length;
   const doubles = (length: number) => new Float64Array(new SharedArrayBuffer(8 * length));
-  const fields = new Map([...newest.row.fields.keys()].map((name) => [name, doubles(cells)]));
-  const groups = new Map(
-    [...newest.row.groups.keys()].map((name) => {
+  const fieldColumns = new Map([...fields.keys()].map((name) => [name, doubles(cells)]));
+  const groupColumns = new Map(
+    [...groups.keys()].map((name) => {
       const codes = new Int32Array(new SharedArrayBuffer(4 * cells));
       return [name, { name, labels: [], codes, changesOverTime: true }];
     }),
   );
-  const params = new Map([...newest.params.keys()].map((name) => [name, doubles(blockRows)]));
+  const paramColumns = new Map([...params.keys()].map((name) => [name, doubles(blockRows)]));
   const times = new BigInt64Array(blockRows);
   const present = new Uint8Array(cells);
   for (let first = 0; first < rows.length; first += blockRows) {
     const taken = rows.slice(first, first + blockRows);
-    for (const [at, { row, params: ofRow }] of taken.entries()) {
+    for (const [at, row] of taken.entries()) {
+      const start = at * from.length;
       times[at] = row.time;
-      present.set(row.present!, at * laneCount);
-      for (const [name, column] of fields) column.set(row.fields.get(name) as Float64Array, at * laneCount);
-      for (const [name, { codes }] of groups) codes.set(row.groups.get(name)!, at * laneCount);
-      for (const [name, column] of params) column[at] = ofRow.get(name) as number;
+      copyLanes(row.present!, from, present, start);
+      for (const [name, column] of fieldColumns) copyLanes(row.fields.get(name)!, from, column, start);
+      for (const [name, { codes }] of groupColumns) copyLanes(row.groups.get(name)!, from, codes, start);
+      for (const [name, column] of paramColumns) column[at] = row.params.get(name) as number;
     }
-    yield { rowCount: taken.length, times, fields, groups, present, params };
+    yield {
+      rowCount: taken.length,
+      times,
+      fields: fieldColumns,
+      groups: new Map([...groupColumns, ...fixed]),
+      present,
+      params: paramColumns,
+    };
   }
 }

@@ -1,6 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
-import { deserialize, serialize } from "node:v8";
 import { builtInRegistry } from "../../operators/index.ts";
+import { readCheckpoint } from "../checkpoint/read_checkpoint.ts";
+import { checkpointBytes } from "../checkpoint/write_checkpoint.ts";
 import type { Program } from "../compile.ts";
 import type { FactorBlock } from "../data/factors/factor_batches.ts";
 import type { PanelSource } from "../data/panel/panel_source.ts";
@@ -156,10 +157,12 @@ export async function* restartedBlocks(
     const { end } = stream.range;
     yield* stream.rows({ start: 0, first: 0, end: Math.min(restartRow, end) });
     if (restartRow >= end) return;
-    const state = serialize(await stream.save());
+    const snapshot = await stream.save();
+    const checkpoint = await readCheckpoint<SavedStream>(await checkpointBytes(snapshot));
     await stream.close();
     stream = await open(hosts[1], { blockRows: RESTARTED_BLOCK_ROWS });
-    if (!(await stream.restore(deserialize(state) as SavedStream)))
+    const from = Int32Array.from({ length: source.laneCount }, (_, lane) => lane);
+    if (!(await stream.restore(checkpoint, { from, groups: new Map() })))
       throw new InternalError("the kept rows do not suffice");
     yield* stream.rows({ start: null, first: restartRow, end });
   } finally {

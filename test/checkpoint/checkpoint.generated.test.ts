@@ -12,10 +12,10 @@ import { join } from "node:path";
 import { describe, expect, test } from "vitest";
 import type { LaneRow } from "../../src/checkpoint/lane_rows.ts";
 import { readCheckpoint, type StoredCheckpoint } from "../../src/checkpoint/read_checkpoint.ts";
-import { type RecurrencePoint, withLanes } from "../../src/checkpoint/state_file.ts";
+import { type RecurrencePoint, type Snapshot, withLanes } from "../../src/checkpoint/state_file.ts";
 import {
   checkpointBytes,
-  type Snapshot,
+  removeOthers,
   type WrittenFolder,
   writeFolder,
 } from "../../src/checkpoint/write_checkpoint.ts";
@@ -23,6 +23,13 @@ import { fileFolder } from "../support/file_folder.ts";
 import { Seeded } from "../support/seeded.ts";
 
 const folder = fileFolder();
+
+/** As a session writes it. */
+async function writeTo(path: string, snapshot: Snapshot, known?: WrittenFolder): Promise<WrittenFolder> {
+  const written = await writeFolder(path, snapshot, known);
+  await removeOthers(path, written);
+  return written;
+}
 
 /** Rows as a session keeps them: some are dropped, the newest may be revised, lanes and columns are added. */
 class RandomRows {
@@ -64,12 +71,13 @@ class RandomRows {
   get snapshot(): Snapshot {
     return {
       description: { count: this.#first + this.#rows.length },
-      lanes: this.#lanes,
+      // The last one is in no use.
+      lanes: this.#lanes + 1,
       laneCount: this.#laneCount,
       firstRow: this.#first,
-      rows: this.#rows.slice(0, -1),
-      newest: this.#rows.at(-1) ?? null,
+      rows: [...this.#rows],
       points: [...this.#points],
+      renewals: 0,
     };
   }
 
@@ -120,7 +128,7 @@ class RandomRows {
 }
 
 /** What a snapshot says, for comparison: by symbol, whatever the number of lanes. */
-function said({ lanes, laneCount, firstRow, description, points, newest, rows }: Snapshot) {
+function said({ lanes, laneCount, firstRow, description, points, rows }: Snapshot) {
   return {
     firstRow,
     description,
@@ -130,22 +138,16 @@ function said({ lanes, laneCount, firstRow, description, points, newest, rows }:
       exact,
       values: new Map([...values].map(([name, state]) => [name, [...state]])),
     })),
-    rows: [...rows, ...(newest ? [newest] : [])].map((row) => shown(row, lanes)),
+    rows: rows.map((row) => shown(row, lanes)),
     laneCount,
   };
 }
 
-function read({ state, rows }: StoredCheckpoint<unknown>, laneCount: number) {
-  const { firstRow, description, lanes } = state;
-  return said({
-    firstRow,
-    description,
-    lanes,
-    laneCount,
-    points: state.points.map((point) => withLanes(point, lanes, laneCount)),
-    rows: rows.slice(0, -1),
-    newest: rows.at(-1) ?? null,
-  });
+function read(stored: StoredCheckpoint<unknown>, laneCount: number) {
+  const { lanes } = stored;
+  const from = Array.from({ length: laneCount }, (_, lane) => Math.min(lane, lanes - 1));
+  const points = stored.points.map((point) => withLanes(point, lanes, from));
+  return said({ ...stored, laneCount, points, renewals: 0 });
 }
 
 /** Rows of earlier segments have fewer lanes: the others had nothing. */
@@ -193,13 +195,13 @@ describe("a checkpoint", () => {
         if (random.below(3) === 0) rows.revise();
         const { snapshot } = rows;
         const before = new Set(known ? filesOf(path) : []);
-        known = await writeFolder(path, snapshot, known);
+        known = await writeTo(path, snapshot, known);
         expect(filesOf(path)).toEqual([...known.segments.map(({ name }) => name), "state"].sort());
         kept += known.segments.filter(({ name }) => before.has(name)).length;
         const stored = await expectRead(path, snapshot);
         await expectRead(await checkpointBytes(snapshot), snapshot);
         if (random.below(2) === 0) {
-          known = stored.written!;
+          known = stored.written;
           continued++;
         }
       }
@@ -213,17 +215,17 @@ describe("a checkpoint", () => {
     const path = join(folder, "grown");
     const rows = new RandomRows(random);
     rows.add(200);
-    const first = await writeFolder(path, rows.snapshot);
+    const first = await writeTo(path, rows.snapshot);
     const bytes = first.segments.reduce((sum, segment) => sum + segment.bytes, 0);
     rows.add(1);
-    const second = await writeFolder(path, rows.snapshot, first);
+    const second = await writeTo(path, rows.snapshot, first);
     expect(second.segments.slice(0, first.segments.length - 1)).toEqual(first.segments.slice(0, -1));
     expect(second.segments.reduce((sum, segment) => sum + segment.bytes, 0) - bytes).toBeLessThan(2000);
     const other = new RandomRows(random);
     other.add(3);
-    await writeFolder(path, other.snapshot);
+    await writeTo(path, other.snapshot);
     rows.add(1);
-    await writeFolder(path, rows.snapshot, second);
+    await writeTo(path, rows.snapshot, second);
     await expectRead(path, rows.snapshot);
   });
 });
@@ -235,13 +237,13 @@ describe("a kill", () => {
       const rows = new RandomRows(random);
       const [path, after] = [join(folder, `killed${round}`), join(folder, `after${round}`)];
       rows.add(2 + random.below(10));
-      const known = await writeFolder(path, rows.snapshot);
+      const known = await writeTo(path, rows.snapshot);
       const former = rows.snapshot;
       cpSync(path, after, { recursive: true });
       rows.add(1 + random.below(10));
       if (random.below(2) === 0) rows.drop(random.below(6));
       const next = rows.snapshot;
-      await writeFolder(after, next, known);
+      await writeTo(after, next, known);
       await expectRead(after, next);
       const steps = [path];
       // Segments are written in part, then whole, then the state in part, then it has its name and old segments are there still.
@@ -264,7 +266,7 @@ describe("a kill", () => {
       );
       for (const step of steps) {
         const { written } = await expectRead(step, former);
-        await writeFolder(step, next, written!);
+        await writeTo(step, next, written);
         await expectRead(step, next);
       }
       const renamed = steps.at(-1)!;
@@ -273,6 +275,22 @@ describe("a kill", () => {
       await expectRead(renamed, next);
     }
   });
+});
+
+test("a folder whose first checkpoint was killed holds none, until one is written to its end", async () => {
+  const random = new Seeded();
+  for (let round = 0; round < 10; round++) {
+    const rows = new RandomRows(random);
+    const path = join(folder, `first${round}`);
+    rows.add(2 + random.below(10));
+    await writeTo(path, rows.snapshot);
+    rmSync(join(path, "state"));
+    for (const name of filesOf(path)) truncateSync(join(path, name), random.below(50));
+    await expect(readCheckpoint(path)).rejects.toThrow(`E309 ${path}: holds no checkpoint (ENOENT`);
+    const { segments } = await writeTo(path, rows.snapshot);
+    expect(filesOf(path)).toEqual([...segments.map(({ name }) => name), "state"].sort());
+    await expectRead(path, rows.snapshot);
+  }
 });
 
 describe("damage", () => {
@@ -288,9 +306,9 @@ describe("damage", () => {
       const rows = new RandomRows(random);
       const path = join(folder, `${kind}${round}`);
       rows.add(8 + random.below(20));
-      const known = await writeFolder(path, rows.snapshot);
+      const known = await writeTo(path, rows.snapshot);
       rows.add(3);
-      await writeFolder(path, rows.snapshot, known);
+      await writeTo(path, rows.snapshot, known);
       const names = filesOf(path);
       const name = names[random.below(names.length)]!;
       const file = join(path, name);
@@ -309,14 +327,15 @@ describe("damage", () => {
         renameSync(`${file}.other`, other);
       }
       if (kind === "unharmed") {
-        if (name !== "state") appendFileSync(file, "behind");
+        appendFileSync(file, "behind");
         await expectRead(path, rows.snapshot);
         continue;
       }
       const error = await readCheckpoint(path).catch((one) => one);
-      // A version that is not known may be that of a later release.
-      expect(["E351", "E352"]).toContain(error.code);
-      expect(error.message).toContain(kind === "swapped" ? path : file);
+      // A folder without a state holds no checkpoint. A version that is not known may be that of a later release.
+      const isGone = kind === "dropped" && name === "state";
+      expect(isGone ? ["E309"] : ["E351", "E352"]).toContain(error.code);
+      expect(error.message).toContain(kind === "swapped" || isGone ? path : file);
     }
   });
 
@@ -338,14 +357,14 @@ describe("damage", () => {
     const file = join(folder, "file");
     writeFileSync(file, "text");
     await expect(readCheckpoint(file)).rejects.toThrow(
-      "cannot be opened (it is a file, and a checkpoint is a folder)",
+      `E351 ${file}: the checkpoint is damaged: it does not start with its signature`,
     );
     writeFileSync(file, "FLSC and more");
     const says =
       "the checkpoint was written by factorloom 0.1 or 0.2\n  go on with that release, or start again from history";
     await expect(readCheckpoint(file)).rejects.toThrow(`E352 ${file}: ${says}`);
     await expect(readCheckpoint(readFileSync(file))).rejects.toThrow(`E352 ${says}`);
-    await expect(writeFolder(file, new RandomRows(new Seeded()).snapshot)).rejects.toMatchObject({
+    await expect(writeTo(file, new RandomRows(new Seeded()).snapshot)).rejects.toMatchObject({
       code: "E442",
     });
   });

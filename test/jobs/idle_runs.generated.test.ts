@@ -40,7 +40,12 @@ test("runs on schedule that find nothing new leave the journal as it is", async 
   stop.abort(new Error("stopped"));
   await service;
   expect(bytes()).toBe(before);
-  expect(readdirSync(journal).sort()).toEqual(["checkpoint-00000001.bin", "idle_runs.json", "journal.jsonl"]);
+  expect(readdirSync(journal).sort()).toEqual([
+    "checkpoint-00000001",
+    "idle_runs.json",
+    "journal.jsonl",
+    expect.stringMatching(/^rows-/),
+  ]);
   const { lastRun, lastSuccess, committed } = await readHistory(join(folder.path, "journal"), "bars");
   expect([lastRun?.outcome, lastSuccess?.outcome, committed.files]).toEqual(["failed", "done", 1]);
   expect(lastSuccess!.files).toBe(0);

@@ -11,7 +11,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { promisify } from "node:util";
 import { expect, test } from "vitest";
 import { openDatabase } from "../../src/data/duckdb/database.ts";
@@ -234,7 +234,7 @@ async function harmParts({ folder }: Healthy, name: string): Promise<Mutation> {
 
 function harmJournal(healthy: Healthy, job: string): Mutation {
   const folder = join(healthy.folder.path, "journal", job);
-  const checkpoints = filesBelow(folder).filter((path) => path.endsWith(".bin"));
+  const checkpoints = filesBelow(folder).filter((path) => /^(checkpoint|rows)-/.test(basename(path)));
   const journal = join(folder, "journal.jsonl");
   const kind = seeded.below(6);
   if (kind === 0) return { what: restore(healthy, join("journal", job)), isOld: false };

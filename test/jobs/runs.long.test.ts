@@ -76,7 +76,7 @@ test("a finite history is recomputed from the last files only", async () => {
   const { log, messages } = keptLog();
   expect(await folder.run(log)).toBeNull();
   expect(messages.find((message) => message.startsWith("rebuilding"))).toBe(
-    'rebuilding {"job":"bars","reason":"the checkpoint is missing or damaged","files":2}',
+    `rebuilding {"job":"bars","reason":"${folder.path}/journal/bars/checkpoint-00000001: the checkpoint is damaged: its digest does not match","files":2}`,
   );
   expect(await folder.results()).toEqual(await folder.expected(bars));
 });

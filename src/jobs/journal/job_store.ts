@@ -1,8 +1,11 @@
 /** The files of a job: its journal, its checkpoints, the rows of its query. */
 import { readdir, readFile, rm } from "node:fs/promises";
 import { join } from "node:path";
+import { checkpointDamaged } from "../../checkpoint/errors.ts";
+import { readCheckpoint, type StoredCheckpoint } from "../../checkpoint/read_checkpoint.ts";
+import type { Snapshot } from "../../checkpoint/state_file.ts";
+import { removeOthers, type WrittenFolder, writeFolder } from "../../checkpoint/write_checkpoint.ts";
 import { writeDurably } from "../../files/durable.ts";
-import { digestOf, readFully } from "../../files/large_bytes.ts";
 import { JobHistory } from "./history.ts";
 import { Journal, readJournal } from "./journal.ts";
 import type { JournalRecord, PreparedRecord, RanRecord } from "./records.ts";
@@ -26,9 +29,8 @@ async function readIdleRuns(folder: string): Promise<readonly RanRecord[]> {
   return Array.isArray(found) ? (found as RanRecord[]) : [];
 }
 
-type Checkpoint = PreparedRecord["checkpoint"];
-
-const CHECKPOINTS_KEPT = 2;
+/** What the names of checkpoints begin with; the number of the batch follows. */
+const CHECKPOINT = "checkpoint-";
 
 export class JobStore {
   readonly history: JobHistory;
@@ -37,6 +39,8 @@ export class JobStore {
   readonly #journal: Journal | null;
   /** Those in the file of idle runs. */
   #idle: readonly RanRecord[];
+  /** The last checkpoint that was written. */
+  #written: WrittenFolder | null = null;
 
   /** @throws DataError E360 for a damaged journal, ResourceError E442 for a system error. */
   static async open(folder: string, job: string): Promise<JobStore> {
@@ -104,26 +108,38 @@ export class JobStore {
     await writeDurably(join(this.#folder, IDLE_RUNS), [Buffer.from(JSON.stringify(this.#idle))]);
   }
 
-  async writeCheckpoint(sequence: number, bytes: Uint8Array): Promise<Checkpoint> {
-    const file = `checkpoint-${String(sequence).padStart(8, "0")}.bin`;
-    const sha256 = digestOf(bytes).toString("hex");
-    await storing(this.#folder, () => writeDurably(join(this.#folder, file), [bytes]));
-    return { file, sha256 };
+  /**
+   * Writes the checkpoint of a batch beside that of the batch before, which is valid until the journal names the new one.
+   *
+   * @param known a checkpoint of the same rows: only newer rows are written
+   */
+  async writeCheckpoint(
+    sequence: number,
+    snapshot: Snapshot,
+    known: WrittenFolder | undefined,
+  ): Promise<WrittenFolder> {
+    const name = `${CHECKPOINT}${String(sequence).padStart(8, "0")}`;
+    this.#written = await writeFolder(this.#folder, snapshot, known, name);
+    return this.#written;
   }
 
-  /** The bytes of a checkpoint; null if they are missing or damaged. */
-  async readCheckpoint({ file, sha256 }: Checkpoint): Promise<Uint8Array | null> {
-    const bytes = await readFully(join(this.#folder, file)).catch(() => null);
-    return bytes !== null && digestOf(bytes).toString("hex") === sha256 ? bytes : null;
+  /** The checkpoint that the journal names. @throws DataError E309, E351, E352 if it cannot be read. */
+  async readCheckpoint<Description>({
+    file,
+    sha256,
+  }: PreparedRecord["checkpoint"]): Promise<StoredCheckpoint<Description>> {
+    const stored = await readCheckpoint<Description>(this.#folder, file);
+    if (stored.written.digest === sha256) return stored;
+    throw checkpointDamaged("the journal names another one", join(this.#folder, file));
   }
 
-  /** Removes outdated and unfinished checkpoints. */
+  /** Removes all checkpoints but the one that the journal names, and rows that only they had. */
   async removeOldCheckpoints(): Promise<void> {
-    const names = (await readdir(this.#folder)).filter((name) => name.startsWith("checkpoint-")).sort();
-    const last = this.history.prepared?.checkpoint.file ?? "";
-    const finished = names.filter((name) => name.endsWith(".bin") && name <= last);
-    const kept = new Set(finished.slice(-CHECKPOINTS_KEPT));
-    for (const name of names) if (!kept.has(name)) await rm(join(this.#folder, name), { force: true });
+    const last = this.history.prepared?.checkpoint.file;
+    for (const name of await readdir(this.#folder))
+      if (name.startsWith(CHECKPOINT) && name !== last) await rm(join(this.#folder, name), { force: true });
+    const written = this.#written;
+    if (written && written.stateFile === last) await removeOthers(this.#folder, written);
   }
 
   async close(): Promise<void> {

@@ -41,8 +41,6 @@ export interface BatchSpec {
 export interface EvaluatedBatch {
   /** At least the first input, unless there was a failure. */
   readonly evaluated: readonly EvaluatedInput[];
-  /** `JobState.save` after them; null after a failure. */
-  readonly saved: Uint8Array | null;
   /** What went wrong, or null. State and staged results are then invalid. */
   readonly failure: unknown;
   /** Inputs that can be evaluated without it, as far as is known: it comes from one behind them. */
@@ -96,11 +94,11 @@ export async function evaluateBatch(inputs: readonly NewInput[], spec: BatchSpec
     }
     // The end of an input may be found after its last rows are evaluated.
     reportDone();
-    return { evaluated: read, saved: await state.save(), failure: null, goodCount: read.length };
+    return { evaluated: read, failure: null, goodCount: read.length };
   } catch (failure) {
     reading.signal.throwIfAborted();
     // A block has rows of several inputs: which of them fails is found out by trying fewer.
     const goodCount = failure === readFailure ? read.length : doneCount || begunCount >> 1;
-    return { evaluated: [], saved: null, failure, goodCount };
+    return { evaluated: [], failure, goodCount };
   }
 }

@@ -338,7 +338,7 @@ export class JobRunner {
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;
     try {
-      const { evaluated, saved, failure, goodCount } = await evaluateBatch(inputs, {
+      const { evaluated, failure, goodCount } = await evaluateBatch(inputs, {
         state: open.state,
         staged,
         history: this.#history,
@@ -347,7 +347,7 @@ export class JobRunner {
         stop: run.signals.stop,
         onEvaluated: (path) => this.#onEvent({ kind: "evaluated", path }),
       });
-      if (saved !== null) await this.#commit(open, staged, evaluated, saved, run.signals.abort);
+      if (failure === null) await this.#commit(open, staged, evaluated, run.signals.abort);
       else {
         await staged.abort();
         await this.#sink.discardStaged();
@@ -363,7 +363,6 @@ export class JobRunner {
     open: OpenState,
     staged: StagedResults,
     evaluated: readonly EvaluatedInput[],
-    saved: Uint8Array,
     signal: AbortSignal,
   ): Promise<void> {
     const sequence = this.#history.sequence + 1;
@@ -371,7 +370,7 @@ export class JobRunner {
       this.#onEvent({ kind: "step", step: name, sequence, files: evaluated.length });
     await staged.finish();
     step("staged");
-    const checkpoint = await this.#store.writeCheckpoint(sequence, saved);
+    const checkpoint = await open.state.save(this.#store, sequence);
     step("checkpointed");
     signal.throwIfAborted();
     const { outputs, rows } = staged;

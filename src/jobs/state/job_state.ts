@@ -1,8 +1,10 @@
 /** The open evaluation of a job over all its symbols; state carries over from row to row. */
+import type { WrittenFolder } from "../../checkpoint/write_checkpoint.ts";
 import { withOperators } from "../../compile.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
+import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
-import { FactorStream } from "../../evaluation/factor_stream.ts";
+import { FactorStream, type SavedStream } from "../../evaluation/factor_stream.ts";
 import { inputGone } from "../errors.ts";
 import { digestOfFile } from "../input/input_files.ts";
 import { openInput, type Reading } from "../input/new_inputs.ts";
@@ -11,7 +13,6 @@ import type { ConsumedInput, PreparedRecord } from "../journal/records.ts";
 import { groupsOf } from "./job_groups.ts";
 import type { JobProgram } from "./job_program.ts";
 import { type LaneFile, LaneSource, type LaneSourceSpec } from "./lane_source.ts";
-import { inLanes, packState, unpackState } from "./saved_state.ts";
 
 export interface CurrentStateSpec {
   readonly host: EngineHost;
@@ -21,11 +22,20 @@ export interface CurrentStateSpec {
   readonly onRebuild: (reason: string, files: number) => void;
 }
 
+/** What a job says of itself in a checkpoint, beside rows and points. */
+interface SavedJob extends SavedStream {
+  /** Of the lanes, before the one that is absent in all rows. */
+  readonly symbols: readonly string[];
+  readonly labels: LaneSource["labels"];
+}
+
 const REMEDY = "raise engine.memoryLimit, or give the job fewer symbols or factors";
 
 export class JobState {
   readonly #source: LaneSource;
   readonly #stream: FactorStream;
+  /** The last checkpoint of these lanes. */
+  #written: WrittenFolder | undefined;
 
   /**
    * The state after the last batch, for all known symbols. Without a valid checkpoint it is recomputed from the files of as
@@ -78,10 +88,14 @@ export class JobState {
       yield withoutAbsentLane(block, this.#source.laneCount);
   }
 
-  /** The state for a checkpoint. */
-  async save(): Promise<Uint8Array> {
+  /** Writes the checkpoint of a batch. @throws ResourceError E442 */
+  async save(store: JobStore, sequence: number): Promise<PreparedRecord["checkpoint"]> {
     const { symbols, labels } = this.#source;
-    return packState({ symbols, labels, ...(await this.#stream.save()) });
+    const { release, ...snapshot } = await this.#stream.save();
+    const description: SavedJob = { ...snapshot.description, symbols, labels };
+    this.#written = await store.writeCheckpoint(sequence, { ...snapshot, description }, this.#written);
+    release();
+    return { file: this.#written.stateFile, sha256: this.#written.digest };
   }
 
   async close(): Promise<void> {
@@ -91,7 +105,7 @@ export class JobState {
   /** Restores the checkpoint, or evaluates the inputs that the state depends on and drops the results. */
   async #resume(spec: CurrentStateSpec, { checkpoint }: PreparedRecord): Promise<void> {
     const { program, store, reading, onRebuild } = spec;
-    const reason = await this.#restore(await store.readCheckpoint(checkpoint), reading.signal);
+    const reason = await this.#restore(store, checkpoint, reading.signal);
     if (reason === null) return;
     const { consumed } = store.history;
     const needed = lastInputs([...consumed.values()], program.historyRows);
@@ -110,14 +124,26 @@ export class JobState {
   }
 
   /** Restores a state; else says why not: nothing has changed then. */
-  async #restore(bytes: Uint8Array | null, signal: AbortSignal): Promise<string | null> {
-    if (bytes === null) return "the checkpoint is missing or damaged";
-    const saved = unpackState(bytes);
-    if (saved === null) return "another version wrote the checkpoint";
-    const { symbols, ownGroups } = this.#source;
-    if (!(await this.#stream.restore(inLanes(saved, symbols, ownGroups), signal)))
+  async #restore(
+    store: JobStore,
+    checkpoint: PreparedRecord["checkpoint"],
+    signal: AbortSignal,
+  ): Promise<string | null> {
+    const stored = await store.readCheckpoint<SavedJob>(checkpoint).catch((error) => {
+      if (error instanceof DataError) return error;
+      throw error;
+    });
+    if (stored instanceof DataError) return stored.problem;
+    const { symbols, ownGroups: groups } = this.#source;
+    const { symbols: before, labels } = stored.description;
+    // New symbols have been absent in all rows, as the last lane was.
+    const laneBefore = new Map(before.map((symbol, lane) => [symbol, lane]));
+    const from = symbols.map((symbol) => laneBefore.get(symbol) ?? before.length);
+    const lanes = { from: Int32Array.from([...from, before.length]), groups };
+    if (!(await this.#stream.restore(stored, lanes, signal)))
       return "the kept rows do not suffice for the factors that are wanted now";
-    this.#source.labels = saved.labels;
+    this.#source.labels = labels;
+    if (symbols.length === before.length) this.#written = stored.written;
     return null;
   }
 }

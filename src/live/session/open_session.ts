@@ -35,7 +35,7 @@ export async function openSession(
   options.signal?.throwIfAborted();
   const { warmup, checkpoint, signal } = options;
   const stored = checkpoint == null ? null : await readSession(checkpoint);
-  const saved = stored?.state.description;
+  const saved = stored?.description;
   const symbols = options.symbols ?? saved?.symbols ?? warmup?.symbols;
   const spareCount = options.spareSymbols ?? SPARE_SYMBOLS_DEFAULT;
   if (!symbols || symbols.length + spareCount === 0) throw noSymbols();

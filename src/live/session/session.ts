@@ -1,5 +1,10 @@
 import { resolve } from "node:path";
-import { checkpointBytes, type WrittenFolder, writeFolder } from "../../checkpoint/write_checkpoint.ts";
+import {
+  checkpointBytes,
+  removeOthers,
+  type WrittenFolder,
+  writeFolder,
+} from "../../checkpoint/write_checkpoint.ts";
 import { PROGRAM, type Program } from "../../compile.ts";
 import type { Panel } from "../../panel.ts";
 import type { Explanation } from "../../reasons/explanation.ts";
@@ -28,7 +33,6 @@ import {
   expectSameColumns,
   readSession,
   retentionOf,
-  type SessionSnapshot,
   type StoredSession,
   snapshotOf,
 } from "./session_checkpoint.ts";
@@ -52,8 +56,8 @@ export class LiveSession {
   readonly #updates = new SessionQueue();
   /** Checkpoints are written one after the other. */
   readonly #writes = new SessionQueue();
-  /** By folder: what it has of the rows of this session, which were renewed so often. */
-  readonly #written = new Map<string, WrittenFolder & { readonly renewals: number }>();
+  /** By folder: what it has of the rows of this session. */
+  readonly #written = new Map<string, WrittenFolder>();
   readonly #closing = new AbortController();
   readonly #meter: SessionMeter;
 
@@ -208,17 +212,15 @@ export class LiveSession {
     });
     try {
       if (folder === undefined) return await checkpointBytes(snapshot);
-      return await this.#writes.run(undefined, async () => await this.#writeTo(resolve(folder), snapshot));
+      const path = resolve(folder);
+      return await this.#writes.run(undefined, async () => {
+        const written = await writeFolder(path, snapshot, this.#written.get(path));
+        this.#written.set(path, written);
+        await removeOthers(path, written);
+      });
     } finally {
       snapshot.release();
     }
-  }
-
-  async #writeTo(folder: string, snapshot: SessionSnapshot): Promise<void> {
-    const { renewals } = snapshot;
-    const known = this.#written.get(folder);
-    const written = await writeFolder(folder, snapshot, known?.renewals === renewals ? known : undefined);
-    this.#written.set(folder, { ...written, renewals });
   }
 
   /**
@@ -226,7 +228,7 @@ export class LiveSession {
    * in all rows. Params and the name of the time column stay those of this session.
    *
    * @param checkpoint a folder, or bytes
-   * @throws DataError E309 if there is no such folder, E351 if it is damaged, E352 if another release wrote it, if it has
+   * @throws DataError E309 if the folder holds none, E351 if it is damaged, E352 if another release wrote it, if it has
    *   times of another type, or more symbols than this session has room for; ResourceError E401 if its rows do not fit in
    *   memory; nothing changes then.
    */
@@ -235,9 +237,9 @@ export class LiveSession {
     await this.#queue.run(undefined, async () => {
       this.#expectOpen();
       const stored = await readSession(checkpoint);
-      const { byLane, symbols, groups: saved } = stored.state.description;
+      const { byLane, symbols, groups: saved } = stored.description;
       const { lanes, groups } = this.#parts;
-      expectSameColumns(stored.state.description, this.#parts);
+      expectSameColumns(stored.description, this.#parts);
       const wanted = lanes.countWith(byLane);
       if (wanted > lanes.room)
         throw checkpointOfOtherSession(
@@ -259,7 +261,7 @@ export class LiveSession {
   async resume(stored: StoredSession, from: string | Uint8Array): Promise<void> {
     const newest = await this.#rows.restore(stored);
     const { renewals } = this.#rows.retained;
-    if (stored.written) this.#written.set(resolve(from as string), { ...stored.written, renewals });
+    if (typeof from === "string") this.#written.set(resolve(from), { ...stored.written, renewals });
     if (newest) this.#current.tables.warmUp(newest);
   }
 

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from "node:util";
 import { type LaneRow, paramsOf, type SavedParam, savedParams } from "../../checkpoint/lane_rows.ts";
 import { readCheckpoint, type StoredCheckpoint } from "../../checkpoint/read_checkpoint.ts";
-import type { RecurrencePoint } from "../../checkpoint/state_file.ts";
-import type { Snapshot } from "../../checkpoint/write_checkpoint.ts";
+import type { Snapshot } from "../../checkpoint/state_file.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { TimeColumn } from "../../panel.ts";
 import type { RowRetention } from "../../state/history.ts";
@@ -19,7 +18,6 @@ import { CHECKPOINT } from "../options.ts";
 /** The progress of a session: what its windows and recurrences are made from. */
 export interface SavedProgress {
   readonly held: HeldRows;
-  readonly points: readonly RecurrencePoint[];
   /** Time of the newest row; null before the first. */
   readonly lastTime: bigint | null;
   /** Time of the row at which history was last judged: see `StretchOf`; null before the first. */
@@ -36,9 +34,7 @@ export interface SavedSession {
   readonly series: SeriesFields;
   readonly params: readonly SavedParam[];
   readonly groups: SavedGroups;
-  /** Rows so far. */
-  readonly count: number;
-  /** `RetainedRows.retention`; no `pointRows` are infinite. */
+  /** `RetainedRows.retention`; JSON makes infinite `pointRows` null. */
   readonly retention: { readonly rows: number; readonly pointRows: number | null };
   readonly lastTime: string | null;
   readonly judgedTime: string | null;
@@ -47,15 +43,13 @@ export interface SavedSession {
 export type StoredSession = StoredCheckpoint<SavedSession>;
 
 /** The rows of a snapshot are held until its release. */
-export type SessionSnapshot = Snapshot & Pick<HeldRows, "release" | "renewals">;
+export type SessionSnapshot = Snapshot<SavedSession> & Pick<HeldRows, "release">;
 
 export function snapshotOf(
   { lanes, groups, time, series }: SessionParts,
   params: GivenParams,
-  { held, points, lastTime, judgedTime }: SavedProgress,
+  { held, lastTime, judgedTime }: SavedProgress,
 ): SessionSnapshot {
-  const { firstRow, rows, count, retention, renewals, release } = held;
-  const { pointRows } = retention;
   const description: SavedSession = {
     byLane: lanes.byLane,
     symbols: lanes.symbols,
@@ -63,22 +57,17 @@ export function snapshotOf(
     series,
     params: savedParams(Object.entries(params)),
     groups: groups.save(),
-    count,
-    retention: { rows: retention.rows, pointRows: Number.isFinite(pointRows) ? pointRows : null },
+    retention: held.retention,
     lastTime: textOf(lastTime),
     judgedTime: textOf(judgedTime),
   };
   return {
+    ...held,
     // Symbols may be added while it is written.
     description: structuredClone(description),
-    lanes: lanes.byLane.length,
+    // The last one is absent in all rows: symbols that are new where it is read go on from its recurrences.
+    lanes: lanes.byLane.length + 1,
     laneCount: lanes.laneCount,
-    firstRow,
-    rows: rows.slice(0, -1),
-    newest: rows.at(-1) ?? null,
-    points,
-    renewals,
-    release,
   };
 }
 
@@ -99,8 +88,8 @@ export function expectSameColumns(
     throw checkpointOfOtherSession("other fields are the same for all symbols");
 }
 
-export function retentionOf({ state }: StoredSession): RowRetention {
-  const { rows, pointRows } = state.description.retention;
+export function retentionOf({ description }: StoredSession): RowRetention {
+  const { rows, pointRows } = description.retention;
   return { rows, pointRows: pointRows ?? Number.POSITIVE_INFINITY };
 }
 

@@ -351,7 +351,7 @@ export class SessionRows {
     const points = await this.#pointsNow();
     if (!this.#current.isWhole(points.at(-1)!)) await this.#current.runner.runRest(this.#newest?.slot ?? 0);
     const { last: lastTime, judged: judgedTime } = this.times;
-    return { held: this.retained.hold(), points: this.retained.pointsTo(points), lastTime, judgedTime };
+    return { held: this.retained.hold(points), lastTime, judgedTime };
   }
 
   /**
@@ -359,12 +359,14 @@ export class SessionRows {
    *
    * @returns the newest row; null if none is kept
    */
-  async restore({ state, rows }: StoredSession): Promise<RanRow | null> {
-    const { count, lastTime, judgedTime } = state.description;
+  async restore({ description, lanes, firstRow, rows, points }: StoredSession): Promise<RanRow | null> {
+    const { lastTime, judgedTime } = description;
     await this.#openPlan.idle();
-    const { laneCount } = this.#parts.lanes;
-    const points = state.points.map((point) => withLanes(point, state.lanes, laneCount));
-    this.retained.restore({ count, rows: rows.map((row) => inputRowOf(row)), points });
+    const from = Int32Array.from({ length: this.#parts.lanes.laneCount }, (_, lane) =>
+      Math.min(lane, lanes - 1),
+    );
+    const inLanes = points.map((point) => withLanes(point, lanes, from));
+    this.retained.restore(firstRow, rows.map(inputRowOf), inLanes);
     this.times.last = timeOf(lastTime);
     this.times.judged = timeOf(judgedTime);
     try {

@@ -18,7 +18,6 @@ test("a file whose end is found after its last rows are evaluated is in the batc
         await file.afterRead!(5, 60);
       }
     },
-    save: () => [],
   };
   const input = { file: await stampOf(path) } as NewInput;
   const done: string[] = [];

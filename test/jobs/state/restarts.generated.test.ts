@@ -1,4 +1,4 @@
-import { writeFileSync } from "node:fs";
+import { readdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
@@ -8,6 +8,8 @@ import type { EngineHost } from "../../../src/evaluation/evaluation.ts";
 import { FactorStream } from "../../../src/evaluation/factor_stream.ts";
 import type { EvaluateOptions } from "../../../src/evaluation/options.ts";
 import { compile, type Panel, type Program } from "../../../src/index.ts";
+import { JobStore } from "../../../src/jobs/journal/job_store.ts";
+import type { PreparedRecord } from "../../../src/jobs/journal/records.ts";
 import type { JobProgram } from "../../../src/jobs/state/job_program.ts";
 import { type CurrentStateSpec, JobState } from "../../../src/jobs/state/job_state.ts";
 import { randomPrograms } from "../../cluster/support/random_program.ts";
@@ -40,6 +42,7 @@ const hosts: EngineHost[] = [];
 const folder = fileFolder();
 let forgotten = 0;
 let grown = 0;
+let continued = 0;
 beforeAll(async () => {
   hosts.push(await startHost(1), await startHost(2), await startHost(3));
 });
@@ -132,11 +135,12 @@ interface Batch {
   readonly first: number;
   readonly end: number;
   readonly options: EvaluateOptions;
-  readonly saved: Uint8Array | null;
+  readonly store: JobStore;
+  readonly saved: PreparedRecord["checkpoint"] | null;
 }
 
 /** Runs a batch in a state of its own, as after a restart. */
-async function runBatch(program: Program, { panel, first, end, options, saved }: Batch, rows: Rows) {
+async function runBatch(program: Program, { panel, first, end, options, store, saved }: Batch, rows: Rows) {
   const symbols = panel.symbols.filter((_, lane) => hasRow(panel, lane, 0, end));
   const { time, fields, groups, seriesNames = [] } = panel;
   const columns = { time, fieldNames: [...fields.keys()], groupNames: [...groups.keys()] };
@@ -145,12 +149,13 @@ async function runBatch(program: Program, { panel, first, end, options, saved }:
     host: oneOf(hosts),
     store: {
       history: {
-        prepared: saved && { checkpoint: {} },
+        prepared: saved && { checkpoint: saved },
         begin: columns,
         universe: { symbols, groups: [] },
         consumed: new Map(),
       },
-      readCheckpoint: async () => saved,
+      readCheckpoint: async (checkpoint: PreparedRecord["checkpoint"]) =>
+        await store.readCheckpoint(checkpoint),
     } as unknown as CurrentStateSpec["store"],
     program: { program, options, seriesNames } as unknown as JobProgram,
     reading: { signal } as CurrentStateSpec["reading"],
@@ -160,7 +165,7 @@ async function runBatch(program: Program, { panel, first, end, options, saved }:
     const file = partOf(panel, first, end);
     const files = [{ path: "a file", open: async () => panelSource(file) }];
     await addRows(state.rows(files, signal), symbols, rows);
-    return { state: await state.save(), symbolCount: symbols.length };
+    return { saved: await state.save(store, end), symbolCount: symbols.length };
   } finally {
     await state.close();
   }
@@ -168,7 +173,7 @@ async function runBatch(program: Program, { panel, first, end, options, saved }:
 
 describe(`a job that is restarted after each batch, seed ${random.seed}`, () => {
   const cases = Array.from({ length: PROGRAMS }, (_, index) => index);
-  test.each(cases)("has the bits of one evaluation: program %i", async () => {
+  test.each(cases)("has the bits of one evaluation: program %i", async (number) => {
     const [drawn = expect.fail()] = fc.sample(randomPrograms, { seed: random.below(2 ** 31), numRuns: 1 });
     const text = [drawn, ...DEEP.filter(() => random.below(2) === 0)].join("\n");
     const program = compile(text, PANEL_NAMES);
@@ -187,15 +192,24 @@ describe(`a job that is restarted after each batch, seed ${random.seed}`, () => 
     const ends = [...new Set([...cuts, ROWS])].sort((a, b) => a - b);
     const rows: Rows = new Map();
     let [first, symbolCount] = [0, 0];
-    let saved: Uint8Array | null = null;
+    const store = await JobStore.open(folder, `job${number}`);
+    const segments = () =>
+      readdirSync(join(folder, `job${number}`)).filter((name) => name.startsWith("rows-"));
+    let saved: Batch["saved"] = null;
     for (const end of ends) {
       const blockRows = oneOf(BLOCK_ROWS);
       const options = { ...optionsFrom(first), ...(blockRows !== undefined && { blockRows }) };
-      const ran = await runBatch(program, { panel, first, end, options, saved }, rows);
+      const files = segments();
+      const ran = await runBatch(program, { panel, first, end, options, store, saved }, rows);
+      if (saved !== null && ran.symbolCount === symbolCount && !restarts && end - first < 250) {
+        expect(segments(), "new rows are behind the others").toEqual(files);
+        continued++;
+      }
       grown += Number(saved !== null && ran.symbolCount > symbolCount);
       forgotten += Number(first > 300);
-      [first, saved, symbolCount] = [end, ran.state, ran.symbolCount];
+      [first, saved, symbolCount] = [end, ran.saved, ran.symbolCount];
     }
+    await store.close();
     expect(rows.size).toBe(expected.size);
     for (const [key, values] of expected)
       expect(rows.get(key), `${key}, cuts ${ends}\n${text}`).toEqual(values);
@@ -204,5 +218,6 @@ describe(`a job that is restarted after each batch, seed ${random.seed}`, () => 
   test("goes on with rows forgotten, and with new symbols", () => {
     expect(forgotten).toBeGreaterThan(PROGRAMS);
     expect(grown).toBeGreaterThan(PROGRAMS);
+    expect(continued).toBeGreaterThan(0);
   });
 });

@@ -91,7 +91,7 @@ test("rows that are held stay as they are until they are released", () => {
       new Map(),
     );
   for (let value = 0; value < 6; value++) push(value);
-  const held = rows.hold();
+  const held = rows.hold([]);
   for (let value = 6; value < 20; value++) push(value);
   expect(held.firstRow).toBe(2);
   expect(held.rows.map(({ time: at }) => at)).toEqual([2n, 3n, 4n, 5n]);
@@ -99,7 +99,7 @@ test("rows that are held stay as they are until they are released", () => {
     [2, 3, 4, 5].map((value) => [value, Number.NaN, -value]),
   );
   held.release();
-  const [slot] = rows.hold().rows;
+  const [slot] = rows.hold([]).rows;
   expect([...slot!.present!]).toEqual([1, 0, 1]);
 });
 
