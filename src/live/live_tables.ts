@@ -1,4 +1,3 @@
-import type { ProgramOrigin } from "../dag/fingerprints.ts";
 import { checkFactorNames, schemaOf } from "../data/factors/factor_batches.ts";
 import { type RowColumns, RowTable, symbolTexts } from "../data/factors/row_table.ts";
 import type { FinishedRow } from "../kernel/run/finished_rows.ts";
@@ -7,6 +6,12 @@ import type { InputRow } from "./input/bars.ts";
 import type { SymbolLanes } from "./input/symbol_lanes.ts";
 import { type LivePlan, ROW_SLOTS } from "./live_plan.ts";
 import type { FactorTags } from "./row.ts";
+import type { RanRow } from "./row_runner.ts";
+import { preTouchYoungGeneration } from "./young_generation.ts";
+
+/** Tables that are built before the first push: V8 compiles functions after some hundred calls. */
+const WARM_UP_TABLES_MAX = 256;
+const WARM_UP_MS_MAX = 100;
 
 /** Builds the tables of pushed rows, and those of rows with late factors. */
 export class LiveTables {
@@ -21,7 +26,6 @@ export class LiveTables {
     plan: LivePlan,
     lanes: SymbolLanes,
     time: Pick<TimeColumn, "name" | "type">,
-    origin: ProgramOrigin,
     keepInfinite: boolean,
   ) {
     const factors = plan.factors.map(({ name }) => name);
@@ -33,7 +37,7 @@ export class LiveTables {
     });
     this.#lanes = lanes;
     this.#columns = {
-      schema: schemaOf({ time, factors, origin }, () => 0),
+      schema: schemaOf({ time, factors }, () => 0),
       time: time.type,
       symbols: symbolTexts(lanes.sorted),
       keepInfinite,
@@ -58,6 +62,17 @@ export class LiveTables {
       return isThere ? this.#finished[slot]![index]! : null;
     });
     table.append({ time: row.time, cells, symbols, factors });
+  }
+
+  /** Builds and drops tables of a row until V8 has compiled the code: the first one takes five to twenty times as long. */
+  warmUp({ row, slot, run }: RanRow): void {
+    const endsAt = performance.now() + WARM_UP_MS_MAX;
+    for (let count = 0; count < WARM_UP_TABLES_MAX && performance.now() < endsAt; count++) {
+      const table = this.begin(1);
+      this.append(table, slot, row, run.tags);
+      table.take();
+    }
+    preTouchYoungGeneration();
   }
 }
 

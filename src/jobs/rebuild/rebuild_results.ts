@@ -43,7 +43,7 @@ export async function rebuildResults(spec: RebuildSpec): Promise<StagedResults> 
   const { columns, evaluated, kept } = change;
   const factors = [...columns];
   const staged = await sink.stageRebuild(
-    { time: begin!.time, symbols, factors, origin: program.program.origin() },
+    { time: begin!.time, symbols, factors, origin: program.program.origin },
     program.isWritten,
   );
   const source = await sink.read(open);

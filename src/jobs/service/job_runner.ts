@@ -378,7 +378,7 @@ export class JobRunner {
     const open = await this.#openState(program, run);
     const { begin, universe, sequence } = this.#ledger;
     const { factors } = begin!;
-    const origin = program.program.origin();
+    const { origin } = program.program;
     const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin };
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;

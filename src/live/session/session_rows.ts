@@ -2,7 +2,6 @@ import { type RecurrencePoint, withLanes } from "../../checkpoint/state_file.ts"
 import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { OpenPlan } from "../../execution/open_plan.ts";
-import { isInterruption } from "../../execution/plan_failures.ts";
 import type { ShortOfHistory } from "../../state/history.ts";
 import { RetainedRows } from "../../state/retained_rows.ts";
 import { barBehindFailure, nothingToRevise, paramsDiffer, sessionClosed } from "../errors.ts";
@@ -11,6 +10,7 @@ import type { LiveCall } from "../live_params.ts";
 import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram, SessionParts } from "../live_program.ts";
 import type { RanRow, RowRun, RunRowOptions } from "../row_runner.ts";
+import { KeptMemory } from "./kept_memory.ts";
 import { RowTimes } from "./row_times.ts";
 import { inputRowOf, type SavedProgress, type StoredSession } from "./session_checkpoint.ts";
 import { type UpdateReport, WarmUp } from "./update.ts";
@@ -44,6 +44,7 @@ export interface RowEvents {
 /** The progress of a session: its program, its newest row and the retained rows. */
 export class SessionRows {
   readonly retained: RetainedRows<InputRow>;
+  readonly memory: KeptMemory;
   readonly times: RowTimes;
   readonly #parts: SessionParts;
   #current: LiveProgram;
@@ -66,6 +67,7 @@ export class SessionRows {
     this.#current = program;
     this.times = new RowTimes(parts.time.type, parts.stretchOf);
     this.retained = new RetainedRows(program.retention(parts.options.retainRows), parts.lanes.laneCount);
+    this.memory = new KeptMemory(parts, this.retained);
   }
 
   get current(): LiveProgram {
@@ -177,7 +179,8 @@ export class SessionRows {
     } catch (error) {
       this.#failFrom(underWay, error);
       await this.#madeAgain;
-      throw isInterruption(error) ? (this.refusal ?? underWay.failure) : error;
+      // Rows behind the one that failed get its error from the plan.
+      throw underWay.failure === error ? error : (this.refusal ?? underWay.failure);
     }
   }
 
@@ -211,11 +214,7 @@ export class SessionRows {
       await this.#openPlan.idle();
       while (this.#underWay.length > 0) await this.#underWay[0]!.ended;
       await this.#freeSlotsOf(SLOTS.length);
-      if (this.refusal !== null) return;
-      // What the rows before the failed one have carried is there still.
-      const { count } = this.retained;
-      this.retained.addPoint(this.#current.pointBefore(count, 0));
-      await this.#replayKept();
+      if (this.refusal === null) await this.#replayKept();
     } catch (error) {
       this.#failure ??= error;
     }
@@ -245,6 +244,7 @@ export class SessionRows {
     } catch (error) {
       this.#freeSlots.unshift(slot);
       try {
+        await this.#openPlan.idle();
         // Its rest may be what has failed before: only what every row needs must succeed.
         const again = await this.#current.run(newest.call, newest.slot, { row: "again", budgetMs: 0 });
         await again.rest?.catch(() => {});
@@ -285,9 +285,15 @@ export class SessionRows {
     this.retained.addPoint(this.#current.pointBefore(count, this.#underWay.length));
   }
 
-  /** Keeps as many rows as the program needs. */
-  keepRowsFor(program: LiveProgram): void {
-    this.retained.grow(program.retention(this.#parts.options.retainRows));
+  /** Keeps the rows that the next program needs. @throws as `KeptMemory.layOut`; the program is then closed. */
+  async warmUpOf(program: LiveProgram, signal: AbortSignal): Promise<WarmUp> {
+    try {
+      await this.memory.layOut(program, this.retained.columns, signal);
+      return new WarmUp(program, this.retained);
+    } catch (error) {
+      await program.plan.close();
+      throw error;
+    }
   }
 
   /** Runs rows that came meanwhile through another program and gates to it. */
@@ -317,14 +323,15 @@ export class SessionRows {
     const { lastRow } = warmUp;
     if (lastRow === null) this.#noNewest = "no rows are kept";
     this.#newest = lastRow;
-    // The last row is in the first slot, which is used again last.
-    this.#freeSlots = [...SLOTS.slice(1), SLOTS[0]!];
+    const slot = lastRow?.slot ?? 0;
+    this.#freeSlots = [...SLOTS.filter((one) => one !== slot), slot];
   }
 
   /** Cancels running work and frees the memory. May be called twice. */
   async close(): Promise<void> {
     this.#failure ??= sessionClosed();
     await this.#current.plan.close(sessionClosed());
+    this.memory.release();
   }
 
   /** The first row that may still be run: the newest if it may be revised, else the next. */
@@ -353,10 +360,8 @@ export class SessionRows {
    * @returns the newest row; null if none is kept
    */
   async restore({ description, lanes, firstRow, rows, points }: StoredSession): Promise<RanRow | null> {
-    const { retention, lastTime, judgedTime } = description;
+    const { lastTime, judgedTime } = description;
     await this.#openPlan.idle();
-    if (this.#parts.options.retainRows === undefined)
-      this.retained.grow({ ...retention, pointRows: retention.pointRows ?? Number.POSITIVE_INFINITY });
     const from = Int32Array.from({ length: this.#parts.lanes.laneCount }, (_, lane) =>
       Math.min(lane, lanes - 1),
     );
