@@ -69,6 +69,8 @@ export class JobSink {
    */
   async check(extent: "newest" | "all"): Promise<void> {
     if (this.#ledger.begin === null) return;
+    if (this.#ledger.rebuilt !== null)
+      throw this.#differs("it may show the results of before the last rebuild, which the next run finishes");
     const { sink } = this.#job;
     const newest = extent === "all" ? this.#ledger.counts.outputs : NEWEST;
     if (sink.kind !== "duckdb") return await this.#checkFiles(sink.kind, newest);
@@ -172,7 +174,8 @@ export class JobSink {
     }
     const before = this.#table(sink);
     const columns = outputNames(begin);
-    const position = await replaceRows(before, columns, join(this.#folder, outputs[0]!.staged), sequence);
+    const [output] = outputs as [StagedOutput];
+    const position = await replaceRows(before, columns, join(this.#folder, output.staged), sequence);
     if (position !== sequence) throw this.#differs(`${sink.database} stands at batch ${position}`);
     await syncFile(sink.database);
     await syncFolder(this.#folder);

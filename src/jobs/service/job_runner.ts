@@ -114,6 +114,8 @@ export class JobRunner {
    */
   async run(signals: RunSignals, isApplied = false): Promise<void> {
     using databases = new ReusedDatabases();
+    // What has changed is seen against the results that are shown.
+    if (this.#ledger.rebuilt !== null) await this.#publishRebuild();
     const run = await this.#beginRun(signals, databases);
     await this.#completePending();
     if (run.renewed !== null) this.#ledger.keep({ begin: run.renewed });
@@ -233,8 +235,7 @@ export class JobRunner {
   }
 
   async #completePending(): Promise<void> {
-    const { batch, isPending, rebuilt } = this.#ledger;
-    if (rebuilt !== null) await this.#publishRebuild();
+    const { batch, isPending } = this.#ledger;
     if (batch !== null && isPending) {
       const { sequence, files, rows, outputs } = batch;
       await this.#sink.publish(sequence, this.#ledger.outputs.newest(outputs));
@@ -476,6 +477,7 @@ export class JobRunner {
   async #publishRebuild(): Promise<void> {
     const { rebuilt, rebuiltOutputs } = this.#ledger;
     await this.#sink.publishRebuild(rebuilt!, rebuiltOutputs.newest(1));
+    this.#onEvent({ kind: "step", step: "published", sequence: rebuilt!.sequence, files: 0 });
     this.#ledger.commitRebuild();
   }
 

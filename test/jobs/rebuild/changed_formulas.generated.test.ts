@@ -136,7 +136,7 @@ async function live(seed: number, sink: Sink): Promise<void> {
     }
     const comment = below(3) === 0 ? "# a comment\r\n" : "";
     folder.configure({ sink, formulas: comment + textOf(), job: `params: { k: ${k} }` });
-    const killedAt = below(3) === 0 ? pick(["staged", "prepared"]) : null;
+    const killedAt = below(3) === 0 ? pick(["staged", "prepared", "published"]) : null;
     const kill = (fields: object) => {
       if ((fields as { step?: string }).step === killedAt) throw new Error("killed");
     };
