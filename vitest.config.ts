@@ -1,11 +1,12 @@
-import { globSync } from "node:fs";
+import { globSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { configDefaults, defineConfig } from "vitest/config";
 import { share, spread } from "./test/support/trials.ts";
 import { SlowFirst } from "./test/support/vitest/slow_first.ts";
 
 /**
- * Which tests are run. `*.long.test.ts` are tried in long runs alone, `*.generated.test.ts` try other cases there.
+ * Which tests are run. `*.long.test.ts` are tried in long runs alone; `*.generated.test.ts` try other cases there, and so do
+ * other files that ask `test/support/trials.ts` how many they try.
  * Limits stand far above what a test needs: on a machine whose cores do other work too, it is not the test that is wrong.
  * Each may be an hour where a run tries as much as a promise asks for: `LONG=1`, as in `npm run test:long`; `LONG=0.2` tries a
  * fifth of the cases, and of the files of long tests a fifth, drawn by the seed, with the kills of jobs.
@@ -15,7 +16,9 @@ const isLong = share > 0;
 const isQuick = process.env["QUICK"] !== undefined;
 /** Rooms whose tests start processes or threads. */
 const STARTING =
-  "{bench,cluster,data,difference,docs,engine,examples,execution,fuzz,golden,jobs,live,options,verify}";
+  "{bench,cli,cluster,data,difference,docs,engine,examples,execution,fuzz,golden,jobs,live,options,verify}";
+/** It puts modules of its own in the place of those that others have loaded. */
+const ALONE = "test/golden/counts.test.ts";
 const LONG = "test/**/*.long.test.ts";
 const KILLS = "test/jobs/kill.long.test.ts";
 const GENERATED = "test/**/*.generated.test.ts";
@@ -26,8 +29,8 @@ const testTimeout = isLong ? 60 * MINUTE_MS : 5 * MINUTE_MS;
 process.env["NODE_COMPILE_CACHE"] ??= join(import.meta.dirname, "node_modules/.cache/compiled_modules");
 
 /**
- * Tests that share a process one after the other, and with it modules, and processes that run the command line: to load
- * them again for each file is half of their work.
+ * Tests share a process one after the other, and with it modules, and processes that run the command line: to load
+ * them again for each file takes as long as many of them.
  */
 const sharing = {
   extends: true as const,
@@ -35,25 +38,18 @@ const sharing = {
     name: "sharing",
     isolate: false,
     include: ["test/**/*.test.ts"],
-    exclude: [
-      ...configDefaults.exclude,
-      LONG,
-      GENERATED,
-      `test/${STARTING}/**`,
-      ...(isQuick ? ["test/cli/**"] : []),
-    ],
+    exclude: [...configDefaults.exclude, LONG, GENERATED, ALONE, ...(isQuick ? [`test/${STARTING}/**`] : [])],
   },
 };
-/** Each file has a process of its own. */
-const whole = {
+const alone = { extends: true as const, test: { name: "alone", include: [ALONE] } };
+const tryingMore = (path: string) => readFileSync(path, "utf8").includes("/support/trials.ts");
+const generated = {
   extends: true as const,
   test: {
-    name: "whole",
-    include: [`test/${STARTING}/**/*.test.ts`],
-    exclude: [...configDefaults.exclude, LONG, GENERATED],
+    name: "generated",
+    include: isLong ? [GENERATED, ...globSync("test/**/!(*.long).test.ts").filter(tryingMore)] : [GENERATED],
   },
 };
-const generated = { extends: true as const, test: { name: "generated", include: [GENERATED] } };
 const long = {
   extends: true as const,
   test: { name: "long", include: [KILLS, ...spread(globSync(LONG).sort())] },
@@ -65,7 +61,7 @@ export default defineConfig({
   test: {
     globalSetup: ["test/support/vitest/built_dist.ts", "test/support/vitest/no_processes_left.ts"],
     setupFiles: ["./test/support/vitest/each_file.ts"],
-    projects: isQuick ? [sharing] : isLong ? [generated, long] : [sharing, whole, generated],
+    projects: isQuick ? [sharing] : isLong ? [generated, long] : [sharing, alone, generated],
     reporters: ["default", "./test/support/vitest/seconds.ts", "./test/support/vitest/left_out.ts"],
     sequence: { sequencer: SlowFirst },
     // On two cores: files of tests wait for processes and disks for a fifth of their time.

@@ -252,13 +252,6 @@ describe("files", () => {
     expect(wrong, "finish it or leave it out").toEqual([]);
   });
 
-  test("what long runs try more often is in a file that they run", () => {
-    const wrong = all
-      .filter((file) => /(?<!\.(?:long|generated))\.test\.ts$/.test(file))
-      .filter((file) => file !== "test/tidy.test.ts" && read(file).includes("support/trials.ts"));
-    expect(wrong, "call it .generated.test.ts").toEqual([]);
-  });
-
   test("formula text never reaches the JavaScript compiler", () => {
     // The exceptions compile functions of the caller's own operators for executor threads, and two questions to V8.
     const exceptions = [

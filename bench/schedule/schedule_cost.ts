@@ -87,7 +87,7 @@ async function measureSchedule(
   const wallMs: number[] = [];
   for (let run = 0; run <= runs; run++) {
     const started = performance.now();
-    await open.run({ firstRow: run, rowCount: 1, generation: 0, inputRow: 0, outputRow: 0 });
+    await open.run({ rowCount: 1, inputRow: 0, outputRow: 0 });
     // The first run compiles and measures.
     if (run > 0) wallMs.push(performance.now() - started);
   }
@@ -139,7 +139,7 @@ function dataOf(nodes: readonly PlanNode[]): PlanData {
   const plan: Plan = {
     laneCount: 1,
     blockRows: 1,
-    undoBlocks: 0,
+    keptBlocks: 1,
     rowBytes: 64,
     tasks: [],
     columns: [],

@@ -27,8 +27,8 @@ export function realPlan(graph: string, { lanes, blockRows, executors }: RealPla
   const dag = dags.get(graph) ?? publishedDag(REAL_GRAPHS[graph]!);
   dags.set(graph, dag);
   // Blocks of one row are those of sessions.
-  const undoBlocks = blockRows === 1 ? OVERLAPPING_BLOCKS_MAX : 0;
-  return simulatedNodes(formPlan(dag, { laneCount: lanes, blockRows, undoBlocks, executorCount: executors }));
+  const keptBlocks = blockRows === 1 ? OVERLAPPING_BLOCKS_MAX : 1;
+  return simulatedNodes(formPlan(dag, { laneCount: lanes, blockRows, keptBlocks, executorCount: executors }));
 }
 
 /** Compiling is most of the work: once for all numbers of executors. */

@@ -33,7 +33,7 @@ export async function sessionSize(set: string, { lanes, threads }: SizesOptions)
   const plan = formPlan(dag, {
     laneCount: lanes,
     blockRows: 1,
-    undoBlocks: OVERLAPPING_BLOCKS_MAX,
+    keptBlocks: OVERLAPPING_BLOCKS_MAX,
     executorCount: threads,
   });
   const { arenaBytes, stateBytes } = await inSteps(

@@ -1,4 +1,5 @@
-import type { BlockRows, EngineHost, Evaluation } from "../evaluation/evaluation.ts";
+import type { EngineHost, Evaluation } from "../evaluation/evaluation.ts";
+import type { BlockRows } from "../execution/open_plan.ts";
 import type { Panel } from "../panel.ts";
 import { measureHistory } from "./history.ts";
 import { type Formulas, openFormulas } from "./open_formulas.ts";

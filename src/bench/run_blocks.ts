@@ -1,6 +1,7 @@
 import { suppressUnhandled } from "../evaluation/awaiting.ts";
-import type { BlockRows, Evaluation } from "../evaluation/evaluation.ts";
+import type { Evaluation } from "../evaluation/evaluation.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
+import type { BlockRows } from "../execution/open_plan.ts";
 import type { Panel } from "../panel.ts";
 import { peakRssBytes } from "./result.ts";
 

@@ -61,7 +61,7 @@ export interface ProgramFingerprints {
   readonly factors: ReadonlyMap<string, string>;
 }
 
-/** What a program is made of, as the metadata of its results say it. */
+/** What a program is made of, as the metadata of files of its results say it. */
 export interface ProgramOrigin {
   /**
    * Equal where the same bits are computed of the same input, however formulas are written or compiled: comments, names of

@@ -1,5 +1,5 @@
 import type { ExecutorPool, OpenPlan, PlanData } from "../execution/executor_pool.ts";
-import type { Block } from "../kernel/memory/kernel_set.ts";
+import type { BlockRows } from "../execution/open_plan.ts";
 import type { PlanArena } from "../kernel/memory/plan_arena.ts";
 import { type FinishedRow, finishedRow } from "../kernel/run/finished_rows.ts";
 import { initializeArena } from "../kernel/run/initialize_arena.ts";
@@ -47,13 +47,6 @@ export interface EvaluationSpec<Buffers extends PlanBuffers> extends FitSpec {
 /** Input columns, params and result columns of an open plan. */
 export type PlanBuffers = Pick<PlanData, "fields" | "groups" | "params" | "results">;
 
-/** The position of a block in input and results. */
-export interface BlockRows {
-  readonly rowCount: number;
-  readonly inputRow: number;
-  readonly outputRow: number;
-}
-
 /** Parts last at most about this long while a plan of higher priority is open. */
 const URGENT_PART_NS = 2_000_000;
 
@@ -74,7 +67,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   /** Resolves when all blocks so far are submitted. */
   #submitted: Promise<void> = Promise.resolve();
   /** The last block since the last restart. */
-  #last: Block | null = null;
+  #last: BlockRows | null = null;
   /** Rows that ran before the last restart. */
   #earlierRows = 0;
   readonly #releaseMemory: () => void;
@@ -123,7 +116,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
    * are short: the block is run in several of fewer rows.
    *
    * @param conditions for each condition of the program whether it holds; default: every node runs
-   * @throws as `OpenPlan.run`; the block may then run again.
+   * @throws as `OpenPlan.run`
    */
   async run(block: BlockRows, signal?: AbortSignal, conditions?: readonly boolean[]): Promise<void> {
     const before = this.#submitted;
@@ -154,9 +147,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
       signal?.throwIfAborted();
       const rowCount = Math.min(block.rowCount - done, this.#rowsAtOnce());
       await this.openPlan.room();
-      const { row, generation } = this.openPlan.next;
-      const [inputRow, outputRow] = [block.inputRow + done, block.outputRow + done];
-      const rows = { firstRow: row, rowCount, generation, inputRow, outputRow };
+      const rows = { rowCount, inputRow: block.inputRow + done, outputRow: block.outputRow + done };
       running.push(suppressUnhandled(this.openPlan.run(rows, { signal, conditions })));
       this.#last = rows;
       done += rowCount;
@@ -168,8 +159,8 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   #rowsAtOnce(): number {
     const { blockRows, nodes } = this.plan;
     if (!this.#pool.hasMoreUrgent(this.#order)) return blockRows;
-    const { nodeNs, next } = this.openPlan;
-    const measuredRows = Math.max(1, this.#earlierRows + next.row);
+    const { nodeNs, nextRow } = this.openPlan;
+    const measuredRows = Math.max(1, this.#earlierRows + nextRow);
     let rowNs = 1;
     for (const { id, costNs, partCount } of nodes) {
       const ns = nodeNs[id]! > 0 ? nodeNs[id]! / measuredRows : costNs / blockRows;
@@ -181,7 +172,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   /** Goes back to the row before any history behind the blocks that are under way; blocks that are run later wait for it. */
   async restart(): Promise<void> {
     await this.between(async () => {
-      this.#earlierRows += this.openPlan.next.row;
+      this.#earlierRows += this.openPlan.nextRow;
       this.#last = null;
       this.openPlan.restart();
       for (const { plan, kernels, memory } of this.arenas)
@@ -206,7 +197,7 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   /** The recurrences before the next row, with all rows that conditions left out. No run is under way. */
   recurrences(registry: Registry): Recurrences {
     const recurrent = this.recurrentPlan(registry);
-    const generationOf = (node: number) => this.openPlan.generationBefore(this.openPlan.next.row, node);
+    const generationOf = (node: number) => this.openPlan.generationBefore(node);
     return {
       read: async () => {
         await this.#endRest();
@@ -222,9 +213,8 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   /** Runs recursions over the rows that they have missed: the last block again, for those that it left out. */
   async #endRest(): Promise<void> {
     if (this.#last === null || !this.plan.nodes.some(mayRest)) return;
-    const options = { addsRemainingNodes: true, endsRest: true };
-    const selection = this.openPlan.preview(this.#last.firstRow, options);
-    if (selection?.isRun.includes(1)) await this.openPlan.run(this.#last, options);
+    const options = { block: "rest", endsRest: true } as const;
+    if (this.openPlan.preview(options)?.isRun.includes(1)) await this.openPlan.run(this.#last, options);
   }
 
   /** Bytes of all arenas, and those of operator state. */

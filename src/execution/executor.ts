@@ -137,6 +137,7 @@ class Executor {
 
   /** Loads a plan. If that fails, its runs fail; other plans continue. */
   #load(message: LoadMessage): PartRunner | PartFailure {
+    if (!message.isLoadable) return failureOf("load", "it has ended its threads");
     const { loading } = this.#task.link;
     Atomics.store(loading, 0, message.id);
     try {
@@ -169,7 +170,7 @@ class Executor {
     const ns = Math.round((endedAt - startedAt) * 1e6);
     packDone(this.#done, status, ticket, TIME_ORIGIN_MS + startedAt, ns);
     // Reported last: a block ends with its last report, and its marks are used again.
-    if (status === PART_STATUS.done && this.#plan(plan).marks.mark(block, node, part)) this.#wakeWaiting();
+    if (this.#plan(plan).marks.mark(block, node, part)) this.#wakeWaiting();
     this.#completions.push(this.#done);
     this.#unannouncedCount++;
     Atomics.store(this.#task.unheard, 0, 1);
@@ -211,7 +212,7 @@ class Executor {
     this.#announcedAt = now;
   }
 
-  /** True if the inputs of a part that was handed out ahead are done, or if the part was taken back. */
+  /** True if the inputs of a part that was handed out ahead are done, or if the part was stolen. */
   readonly #isOpen = (record: number): boolean => {
     const { words } = this.#pending;
     const ticket = words[record]!;
@@ -242,20 +243,23 @@ class Executor {
     Atomics.add(running, 4, 1);
     try {
       const plan = this.#plan(id);
-      const { runner, message } = plan;
-      if (!("run" in runner)) return this.#failPart(id, block, runner);
+      const { runner, message, marks } = plan;
+      if (marks.isCut(block)) return PART_STATUS.passedOver;
+      if (!("run" in runner)) return this.#failPart(id, block, node, runner);
       const described = describedBlock(plan, block);
       runner.run(node, part, described, described.hasStarts ? startOf(message, block, node) : undefined);
       return PART_STATUS.done;
     } catch (error) {
-      return this.#failPart(id, block, failureOf("run", error));
+      return this.#failPart(id, block, node, failureOf("run", error));
     } finally {
       Atomics.add(running, 4, 1);
     }
   }
 
-  #failPart(plan: number, block: number, failure: PartFailure): number {
-    this.#tellMain({ kind: "failed", plan, block, failure });
+  /** Cuts the block, so that nothing runs of what reads the part. A thread that is lost before runs it elsewhere again. */
+  #failPart(plan: number, block: number, node: number, failure: PartFailure): number {
+    this.#tellMain({ kind: "failed", plan, block, node, failure });
+    this.#plan(plan).marks.cut(block);
     return PART_STATUS.failed;
   }
 

@@ -74,7 +74,7 @@ export class ExecutorPool {
   readonly #seatOptions: SeatOptions;
   readonly #seatListener: SeatListener = {
     onHello: (seat) => this.#welcome(seat),
-    onPartFailure: (plan, block, failure) => this.#plans.get(plan)?.noteFailure(block, failure),
+    onPartFailure: (plan, ...failure) => this.#plans.get(plan)?.noteFailure(...failure),
     onLoss: (seat, error) => this.#replace(seat, error),
   };
   readonly #planHost: PlanHost = {
@@ -91,6 +91,9 @@ export class ExecutorPool {
       this.#callNumbers.end(plan);
       this.#hangWatch?.end();
       if (plan.hasUserOperators) this.#heapWatch?.end();
+    },
+    readFailures: () => {
+      for (const seat of this.#ready) seat.readMail();
     },
     endParts: (plan, isUnneeded) => this.#endParts(plan, isUnneeded),
     release: (plan) => this.#release(plan),
@@ -301,7 +304,7 @@ export class ExecutorPool {
   }
 
   #welcome(seat: ExecutorSeat): void {
-    for (const plan of this.#plans.values()) if (plan.isLoadable) seat.post(plan.loadMessage());
+    for (const plan of this.#plans.values()) seat.post(plan.loadMessage());
     this.#ready.add(seat);
     this.#scheduler.post({ kind: "joined", executor: seat.id, link: seat.link });
     this.#noteReady();
@@ -317,7 +320,7 @@ export class ExecutorPool {
     this.#ready.delete(seat);
     this.#meter.noteLost();
     const { lostPlan } = seat;
-    // If a plan ended the thread, it hands out no part to the new executor.
+    // If a plan ended the thread, the new executor may be the last to load it.
     if (lostPlan !== null) this.#plans.get(lostPlan)?.noteLostLoad();
     else this.#barrenLosses = seat.turn === 0 ? this.#barrenLosses + 1 : 0;
     this.#scheduler.post({ kind: "fault", executor: seat.id });
@@ -340,9 +343,8 @@ export class ExecutorPool {
       return;
     }
     this.#barrenLosses = 0;
-    // An executor posts what a part threw before the scheduler learns of it; it may not be delivered yet.
-    if (message.kind === "failed") for (const seat of this.#ready) seat.readMail();
-    this.#plans.get(message.plan)?.endRun(message);
+    if (message.kind === "lost") this.#plans.get(message.plan)?.noteLoss(message);
+    else this.#plans.get(message.plan)?.endRun(message);
   }
 
   /** Keeps the process alive until the scheduler reports. */

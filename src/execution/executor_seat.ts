@@ -23,7 +23,7 @@ export interface SeatListener {
   /** The executor has started and may get work. */
   onHello(seat: ExecutorSeat): void;
   /** A kernel threw, or the plan could not be loaded. */
-  onPartFailure(plan: number, block: number, failure: PartFailure): void;
+  onPartFailure(plan: number, block: number, node: number, failure: PartFailure): void;
   /** The loop ended unexpectedly: the thread exited, ran out of memory, or threw. */
   onLoss(seat: ExecutorSeat, error: Error): void;
 }
@@ -132,7 +132,7 @@ export class ExecutorSeat implements WatchedThread, StampedThread {
 
   #receive(message: ExecutorToMain): void {
     if (message.kind === "hello") this.#listener.onHello(this);
-    else this.#listener.onPartFailure(message.plan, message.block, message.failure);
+    else this.#listener.onPartFailure(message.plan, message.block, message.node, message.failure);
   }
 
   #end(error: Error): void {

@@ -1,30 +1,21 @@
-import type { Block } from "../kernel/memory/kernel_set.ts";
-import type { NodeSelection, SelectionOptions } from "../plan/catch_up.ts";
+import type { NodeSelection, SelectionOptions } from "../plan/progress.ts";
 
-/** How far an open plan has run. */
-export interface Position {
-  /** First row of the next block. */
-  readonly row: number;
-  /** The generation of operator state that the next block reads. */
-  readonly generation: number;
+/** The place of a block in input and results. */
+export interface BlockRows {
+  readonly rowCount: number;
+  readonly inputRow: number;
+  readonly outputRow: number;
 }
-
-export const START: Position = { row: 0, generation: 0 };
 
 export interface BlockRunOptions extends SelectionOptions {
   /** Ends the run when aborted: it rejects at once with the signal's reason. */
   readonly signal?: AbortSignal | undefined;
-  /**
-   * For each condition of the program whether it holds in this run: nodes that no wanted factor needs are skipped, and
-   * catch up when they are needed again. Default: all nodes run.
-   */
-  readonly conditions?: readonly boolean[] | undefined;
 }
 
 /** A plan that all executors of a pool have loaded, to be run block by block. */
 export interface OpenPlan {
-  /** Start of the next block, provided that all blocks so far succeed: at first row 0 and generation 0. */
-  readonly next: Position;
+  /** First row of the next block, provided that all blocks so far succeed. */
+  readonly nextRow: number;
   /** Why the plan cannot run any more; null while it can. */
   readonly refusal: Error | null;
   /** Whether nodes that rest would lose a row in the next block: `BlockRunOptions.endsRest` runs what they have missed. */
@@ -33,36 +24,29 @@ export interface OpenPlan {
   readonly nodeNs: Float64Array;
 
   /**
-   * Runs the nodes of the plan over one block. Blocks follow each other. A few may overlap: a part begins as soon as
-   * the block before is done with what it reads and writes, and blocks end in order. A block may run again, in the same
-   * generation, until the next one has ended: after an abort, a failure, or a change of its input. An abort or failure
-   * takes back the blocks behind it as well; these reject with E412. If they are more than `Plan.undoBlocks`, the plan
-   * cannot run any more.
+   * Runs the nodes of the plan over one block. Blocks follow each other. A few may overlap, where there is `room`: a part
+   * begins as soon as the block before is done with what it reads and writes, and blocks end in order. The last block may
+   * run again, alone (`SelectionOptions.block`): if that fails or is aborted, the block is as it was before. Else a failure
+   * or an abort ends the blocks behind it as well, with the same error, which all later blocks get until a `restart`.
    *
-   * @throws UsageError E515 if a user's operator throws, or has lost rows for that (`SelectionOptions.mayLose`); ResourceError E402 if an operator ends its thread twice in a
-   *   row, or the plan two threads that load it, E403 if the threads are lost, E404 if the pool or the plan is
-   *   closed meanwhile, E412 if an earlier block failed or was aborted while this one was under way; InternalError if another operator
-   *   throws; the signal's reason when it is aborted.
+   * @throws UsageError E515 if a user's operator throws, or has lost rows for that (`SelectionOptions.mayLose`); ResourceError
+   *   E402 if an operator ends its thread twice in a row, or the plan two threads that load it, E403 if the threads are lost,
+   *   E404 if the pool or the plan is closed meanwhile; InternalError if another operator throws; the signal's reason when it
+   *   is aborted.
    */
-  run(block: Block, options?: BlockRunOptions): Promise<void>;
+  run(rows: BlockRows, options?: BlockRunOptions): Promise<void>;
 
   /** Resolves when a block can begin at once, or never will. */
   room(): Promise<void>;
 
-  /** Whether that number of blocks is under way, none of them taken back, and another one can begin at once. */
+  /** Whether that number of blocks is under way, none of them has failed, and another one can begin at once. */
   canFollow(count: number): boolean;
 
-  /**
-   * What a run of a block that starts at this row would do after the blocks under way; null where all nodes run. Reused
-   * by the next call.
-   */
-  preview(firstRow: number, options: Omit<BlockRunOptions, "signal">): NodeSelection | null;
+  /** What a run would do after the blocks under way; null where all nodes run. Reused by the next call. */
+  preview(options: SelectionOptions): NodeSelection | null;
 
-  /**
-   * Number of the generation that the recurrences of a node carry into the next row or an earlier one that may run again,
-   * after the blocks under way; null if the node is not there. For plans with blocks of one row.
-   */
-  generationBefore(row: number, node: number): number | null;
+  /** `Progress.generationBefore`, after the blocks under way. */
+  generationBefore(node: number, rowsBack?: number): number | null;
 
   /**
    * Resolves when no run is under way any more, including the remains of an aborted one: if one of its parts goes on
@@ -70,8 +54,12 @@ export interface OpenPlan {
    */
   idle(): Promise<void>;
 
-  /** Continues at row 0, as if nothing had run; no run may be under way. The caller prepares the arenas (`initializeArena`). */
-  restart(): void;
+  /**
+   * Continues at a row, as if nothing had run; no run may be under way. The caller prepares the arenas (`initializeArena`).
+   *
+   * @param row default: 0
+   */
+  restart(row?: number): void;
 
   /**
    * Ends runs that are under way; resolves when none of their parts runs any more, as `idle`. May be called twice.

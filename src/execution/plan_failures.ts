@@ -19,8 +19,11 @@ export function failureOf(stage: PartFailure["stage"], error: unknown): PartFail
   return { stage, operator: isNamed ? error.operator : null, text };
 }
 
-export function partFailure(data: PlanData, node: number, failure: PartFailure | null): FactorloomError {
-  const { stage, operator, text } = failure ?? { stage: "run", operator: null, text: "no details" };
+export function partFailure(
+  data: PlanData,
+  node: number,
+  { stage, operator, text }: PartFailure,
+): FactorloomError {
   const [message = ""] = text.split("\n");
   const users = operator !== null ? [operator] : stage === "load" ? userOperators(data) : [];
   const what = stage === "load" ? "cannot be loaded by executor threads" : "failed";
@@ -55,16 +58,6 @@ export function loadLoss(data: PlanData): ResourceError {
 export function planClosed(): ResourceError {
   const remedy = "await its runs before closing it, or open it again";
   return new ResourceError("E404", "the plan was closed", remedy);
-}
-
-/** The block depends on one that failed or was aborted. */
-export function planInterrupted(): ResourceError {
-  const remedy = "open it again, or await each block before the next";
-  return new ResourceError("E412", "an earlier block of the plan failed or was aborted", remedy);
-}
-
-export function isInterruption(error: unknown): boolean {
-  return error instanceof ResourceError && error.code === planInterrupted().code;
 }
 
 /** Whether operators of the plan are at fault: one threw, or ended its thread. */

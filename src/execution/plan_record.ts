@@ -1,19 +1,10 @@
 import { InternalError } from "../errors.ts";
-import type { Block } from "../kernel/memory/kernel_set.ts";
-import { CatchUp, type NodeSelection, runsWhole } from "../plan/catch_up.ts";
-import { generationsOf } from "../plan/plan.ts";
+import { type NodeSelection, Progress, runsWhole, type SelectionOptions } from "../plan/progress.ts";
 import type { CallOrder, PlanOrder } from "../schedule/call_order.ts";
-import type { RunEnd } from "../schedule/events.ts";
-import { type BlockRunOptions, type OpenPlan, type Position, START } from "./open_plan.ts";
+import type { PartLoss, RunEnd } from "../schedule/events.ts";
+import type { BlockRows, BlockRunOptions, OpenPlan } from "./open_plan.ts";
 import { type BlockLimits, checkBlock, checkPlanData } from "./plan_checks.ts";
-import {
-  loadLoss,
-  operatorsOf,
-  partFailure,
-  planClosed,
-  planInterrupted,
-  threadLoss,
-} from "./plan_failures.ts";
+import { loadLoss, operatorsOf, partFailure, planClosed, threadLoss } from "./plan_failures.ts";
 import {
   createBlockWords,
   createNodeStarts,
@@ -37,6 +28,8 @@ export interface PlanHost {
   noteRun(plan: PlanRecord): CallOrder;
   /** The first run has ended. */
   noteEnd(plan: PlanRecord): void;
+  /** Takes what executors have posted of failed parts. */
+  readFailures(): void;
   /** Ends threads that run parts of unneeded blocks of the plan. */
   endParts(plan: PlanRecord, isUnneeded: (block: number) => boolean): void;
   /** Makes executors drop the plan. */
@@ -46,14 +39,14 @@ export interface PlanHost {
 /** A run whose end the scheduler has not reported. */
 interface RunUnderWay {
   readonly number: number;
-  readonly block: Block;
+  /** Its block has run before: it runs alone, and is undone if it fails. */
+  readonly isAgain: boolean;
   readonly result: PromiseWithResolvers<void>;
   readonly ended: PromiseWithResolvers<void>;
-  /** How far each node was current before it; null for plans without conditions. */
-  readonly positions: Float64Array | null;
-  failure: PartFailure | null;
-  /** True if it does not count: its caller may run the block again. */
-  isTakenBack: boolean;
+  /** The first of a part. */
+  failure: Error | null;
+  /** True once its result was rejected: what still runs of it is not needed. */
+  isCut: boolean;
 }
 
 /** The main thread's record of an open plan. */
@@ -66,19 +59,13 @@ export class PlanRecord implements OpenPlan {
   readonly #host: PlanHost;
   readonly #shared: Pick<LoadMessage, "blockWords" | "starts" | "marks">;
   readonly #marks: NodeMarks;
-  /** How far each node is current; null for plans without conditions. */
-  readonly #catchUp: CatchUp | null;
+  readonly #progress: Progress;
   /** Numbers wrap around: records carry them as Int32. */
   #nextNumber: number;
-  /** How often blocks were taken back: those that wait for their turn are then out of order. */
-  #interruptions = 0;
+  /** Why a block did not come through, of which the rows are lost until a restart. */
+  #interruption: { readonly reason: unknown } | null = null;
   /** Blocks that have ended. */
   #endedCount = 0;
-  /** Runs that wait for room, and when the last of them has begun. */
-  #waitCount = 0;
-  #lastTurn: Promise<void> = Promise.resolve();
-  /** The position after the last successful block. */
-  #settled = START;
   readonly #underWay: RunUnderWay[] = [];
   refusal: Error | null = null;
   /** Threads that were lost while they loaded the plan. */
@@ -98,87 +85,59 @@ export class PlanRecord implements OpenPlan {
     this.#marks = NodeMarks.create(nodes, firstNumber);
     const starts = createNodeStarts(nodes.length);
     this.#shared = { blockWords: createBlockWords(), starts, marks: this.#marks.words };
-    this.#catchUp = nodes.some(({ conditions }) => conditions !== null) ? new CatchUp(data.plan) : null;
+    this.#progress = new Progress(data.plan);
   }
 
-  get next(): Position {
-    const last = this.#underWay.findLast(({ isTakenBack }) => !isTakenBack);
-    return last ? this.#positionAfter(last.block) : this.#settled;
+  get nextRow(): number {
+    return this.#progress.nextRow;
   }
 
-  preview(firstRow: number, { conditions, ...options }: BlockRunOptions): NodeSelection | null {
-    return this.#catchUp?.select(conditions ?? null, firstRow, options) ?? null;
+  preview(options: SelectionOptions): NodeSelection | null {
+    return this.#progress.select(options);
   }
 
-  generationBefore(row: number, node: number): number | null {
-    if (this.#catchUp) return this.#catchUp.generationBefore(row, node);
-    const { row: nextRow, generation } = this.next;
-    const count = generationsOf(this.#data.plan);
-    return (generation + count - (nextRow - row)) % count;
+  generationBefore(node: number, rowsBack?: number): number | null {
+    return this.#progress.generationBefore(node, rowsBack);
   }
 
-  async run(block: Block, { signal, ...options }: BlockRunOptions = {}): Promise<void> {
-    const interruptions = this.#interruptions;
-    const pass = this.#waitCount > 0 || this.#mustWait() ? await this.#awaitTurn() : null;
-    let run: RunUnderWay;
-    try {
-      if (this.refusal) throw this.refusal;
-      if (this.#interruptions > interruptions) throw planInterrupted();
-      signal?.throwIfAborted();
-      checkBlock(block, this.#limits);
-      run = this.#submit(block, options);
-    } finally {
-      pass?.();
-    }
-    if (!signal) return await run.result.promise;
-    const abort = () => this.#takeBack(run, signal.reason);
-    signal.addEventListener("abort", abort, { once: true });
+  async run(rows: BlockRows, { signal, ...options }: BlockRunOptions = {}): Promise<void> {
+    if (this.refusal) throw this.refusal;
+    if (this.#interruption) throw this.#interruption.reason;
+    signal?.throwIfAborted();
+    const run = this.#submit(rows, options);
+    const abort = () => this.#cut(run, signal!.reason);
+    signal?.addEventListener("abort", abort, { once: true });
     try {
       await run.result.promise;
     } finally {
-      signal.removeEventListener("abort", abort);
+      signal?.removeEventListener("abort", abort);
     }
   }
 
-  /** Waits for room behind those that wait already; returns what lets the next one go on. */
-  async #awaitTurn(): Promise<() => void> {
-    const before = this.#lastTurn;
-    const { promise, resolve } = Promise.withResolvers<void>();
-    this.#lastTurn = promise;
-    this.#waitCount++;
-    await before;
-    await this.room();
-    return () => {
-      this.#waitCount--;
-      resolve();
-    };
-  }
-
   canFollow(count: number): boolean {
-    return this.#underWay.length === count && !this.#mustWait();
+    return this.#underWay.length === count && this.#interruption === null && this.#hasRoom;
   }
 
   get isRestDue(): boolean {
-    return this.#catchUp?.isRestDue(this.next.row) ?? false;
+    return this.#progress.isRestDue;
   }
 
   async room(): Promise<void> {
-    while (this.#mustWait()) await (this.#isInterrupted ? this.idle() : this.#underWay[0]!.ended.promise);
+    while (!this.refusal && !this.#interruption && !this.#hasRoom) await this.#underWay[0]!.ended.promise;
   }
 
   async idle(): Promise<void> {
     const ended = this.#allEnded();
-    const isUnneeded = (block: number) =>
-      this.#underWay.some((run) => run.isTakenBack && run.number === block);
+    const isUnneeded = (block: number) => this.#marks.isCut(block);
     // More than once: an unneeded part may begin late, behind one of another plan.
     while (!(await settlesWithin(ended, PART_GRACE_MS))) this.#host.endParts(this, isUnneeded);
   }
 
-  restart(): void {
+  restart(row = 0): void {
     if (this.#underWay.length > 0) throw new InternalError("a run of the plan is under way");
     if (this.refusal) throw this.refusal;
-    this.#catchUp?.restart();
-    this.#settled = START;
+    this.#interruption = null;
+    this.#progress.restart(row);
   }
 
   close(reason?: Error): Promise<void> {
@@ -187,7 +146,8 @@ export class PlanRecord implements OpenPlan {
   }
 
   loadMessage(): LoadMessage {
-    return { kind: "load", id: this.id, ...this.#shared, ...this.#data };
+    const isLoadable = this.#lostLoads < LOST_LOADS_MAX;
+    return { kind: "load", id: this.id, isLoadable, ...this.#shared, ...this.#data };
   }
 
   openMessage(): MainToScheduler {
@@ -195,26 +155,37 @@ export class PlanRecord implements OpenPlan {
     return { kind: "opened", plan, nodes: scheduledNodes(this.#data), nodeNs, marks: this.#marks.words };
   }
 
-  /** Keeps the first failure of a part of a run; the scheduler reports when the run has failed. */
-  noteFailure(block: number, failure: PartFailure): void {
-    const run = this.#underWay.find(({ number }) => number === block);
-    if (run) run.failure ??= failure;
+  /** Keeps the first failure of a part of a run, which ends with it. */
+  noteFailure(block: number, node: number, failure: PartFailure): void {
+    const run = this.#runOf(block);
+    if (run) run.failure ??= partFailure(this.#data, node, failure);
+  }
+
+  /** The same for a part that has ended its thread twice. */
+  noteLoss({ block, node }: PartLoss): void {
+    const run = this.#runOf(block);
+    if (run) run.failure ??= threadLoss(this.#data, node);
   }
 
   /** The scheduler reports that no part of the run is queued or running any more. */
-  endRun(end: RunEnd): void {
-    const run = this.#underWay.find(({ number }) => number === end.block);
+  endRun({ block }: RunEnd): void {
+    const run = this.#runOf(block);
     if (!run) return;
-    this.#underWay.splice(this.#underWay.indexOf(run), 1);
-    if (end.kind !== "finished") this.#failRun(run, end);
-    // The end of an aborted run may have been on its way: its block does not count, since its caller runs it again.
-    else if (!run.isTakenBack) {
-      this.#settled = this.#positionAfter(run.block);
+    if (!run.isCut && this.#marks.isCut(block)) {
+      // An executor posts what a part threw before the scheduler learns of it; it may not be delivered yet.
+      if (!run.failure) this.#host.readFailures();
+      this.#cut(run, run.failure ?? new InternalError("a part failed without a cause"));
+    } else if (!run.isCut) {
       this.#endedCount++;
       run.result.resolve();
     }
+    this.#underWay.splice(this.#underWay.indexOf(run), 1);
     run.ended.resolve();
     this.#host.noteEnd(this);
+  }
+
+  #runOf(block: number): RunUnderWay | undefined {
+    return this.#underWay.find(({ number }) => number === block);
   }
 
   /**
@@ -222,9 +193,9 @@ export class PlanRecord implements OpenPlan {
    */
   noteLostLoad(): void {
     this.#lostLoads++;
-    if (this.isLoadable) return;
+    if (this.#lostLoads < LOST_LOADS_MAX) return;
     this.refusal ??= loadLoss(this.#data);
-    this.#cancelAll();
+    this.#cutAll(this.refusal);
   }
 
   /** The operators of a node, and how long its parts take: as measured, else by estimate; null if there is no such node. */
@@ -240,11 +211,6 @@ export class PlanRecord implements OpenPlan {
     return this.#data.operators.length > 0;
   }
 
-  /** False once loading the plan has ended its thread twice. */
-  get isLoadable(): boolean {
-    return this.#lostLoads < LOST_LOADS_MAX;
-  }
-
   /** The threads will report nothing any more. */
   abandon(reason: Error): void {
     this.refusal ??= reason;
@@ -255,99 +221,71 @@ export class PlanRecord implements OpenPlan {
     }
   }
 
-  /** True while a requested run must not begin. */
-  #mustWait(): boolean {
-    return !this.refusal && (this.#isInterrupted || this.#underWay.length >= OVERLAPPING_BLOCKS_MAX);
+  /** Whether the next block can begin behind those under way. */
+  get #hasRoom(): boolean {
+    return this.#underWay.length < OVERLAPPING_BLOCKS_MAX && !this.#underWay.some(({ isAgain }) => isAgain);
   }
 
-  /** True from an abort until no part of what it took back runs any more. */
-  get #isInterrupted(): boolean {
-    return this.#underWay.some(({ isTakenBack }) => isTakenBack);
-  }
-
-  #submit(block: Block, options: Omit<BlockRunOptions, "signal">): RunUnderWay {
-    const selection = this.preview(block.firstRow, options);
-    const positions = this.#catchUp?.positions() ?? null;
-    const endRow = block.firstRow + block.rowCount;
-    if (selection) this.#catchUp!.commit(selection, block.firstRow, endRow, options.addsRemainingNodes);
+  #submit(rows: BlockRows, options: SelectionOptions): RunUnderWay {
+    const isAgain = options.block !== undefined && options.block !== "next";
+    if (isAgain ? this.#underWay.length > 0 : !this.#hasRoom)
+      throw new InternalError("a block cannot begin before there is room");
+    const block = { ...rows, ...this.#progress.startOf(options.block) };
+    checkBlock(block, this.#limits);
+    const { firstRow, rowCount } = block;
+    const selection = this.#progress.select(options);
+    this.#progress.begin(selection, rowCount, options.block);
     const number = this.#nextNumber;
     this.#nextNumber = (number + 1) | 0;
-    const isPartial = selection !== null && !runsWhole(selection, block.firstRow);
+    const isPartial = selection !== null && !runsWhole(selection, firstRow);
     const run: RunUnderWay = {
       number,
-      block,
+      isAgain,
       result: Promise.withResolvers(),
       ended: Promise.withResolvers(),
-      positions,
       failure: null,
-      isTakenBack: false,
+      isCut: false,
     };
     this.#underWay.push(run);
     const order = this.#host.noteRun(this);
     if (selection) writeStarts(this.#shared.starts, number, selection);
     this.#marks.clear(number);
     writeBlock(this.#shared.blockWords, number, { ...block, hasStarts: selection !== null });
+    const endRow = firstRow + rowCount;
     this.#host.tellScheduler({
       kind: "submitted",
       plan: this.id,
       block: number,
       ...order,
       isNeeded: isPartial ? selection.isRun : null,
-      blocksRun: isPartial ? selection.startRows.map((row) => (endRow - row) / block.rowCount) : null,
+      blocksRun: isPartial ? selection.startRows.map((row) => (endRow - row) / rowCount) : null,
     });
     return run;
   }
 
-  #failRun(run: RunUnderWay, end: Exclude<RunEnd, { kind: "finished" }>): void {
-    const { result, failure } = run;
-    if (end.kind === "cancelled")
-      result.reject(this.refusal ?? new InternalError("a run was cancelled without a cause"));
-    else if (end.reason === "executor") result.reject(threadLoss(this.#data, end.node));
-    else result.reject(partFailure(this.#data, end.node, failure));
-    if (run.isTakenBack) return;
-    this.#interruptions++;
-    // A block that was submitted while this end was on its way is not cancelled yet.
-    const [next] = this.#underWay;
-    if (next) this.#takeBack(next, this.#interruption(1 + this.#underWay.length));
-    if (run.positions) this.#catchUp!.restore(run.positions);
-  }
-
-  /** Takes back a run and those behind it, which depend on it. */
-  #takeBack(first: RunUnderWay, reason: unknown): void {
-    const behind = this.#underWay.slice(this.#underWay.indexOf(first));
-    if (first.isTakenBack || behind[0] !== first) return;
-    const interruption = this.#interruption(behind.length);
-    this.#interruptions++;
-    for (const run of behind) {
-      if (!run.isTakenBack) run.result.reject(run === first ? reason : interruption);
-      run.isTakenBack = true;
+  /** Ends a run, and those behind it, which depend on it: nothing else runs until a restart, unless it can be undone. */
+  #cut(first: RunUnderWay, reason: unknown): void {
+    const at = this.#underWay.indexOf(first);
+    if (first.isCut || at < 0) return;
+    if (first.isAgain) this.#progress.undo();
+    else this.#interruption ??= { reason };
+    for (const run of this.#underWay.slice(at)) {
+      run.isCut = true;
+      run.result.reject(reason);
+      this.#marks.cut(run.number);
     }
-    if (first.positions) this.#catchUp!.restore(first.positions);
-    this.#host.tellScheduler({ kind: "cancel", plan: this.id, block: first.number });
   }
 
-  /** Why runs behind the first of these are taken back: nodes may have advanced to later blocks. */
-  #interruption(runCount: number): Error {
-    if (runCount > 1 + this.#data.plan.undoBlocks) this.refusal ??= planInterrupted();
-    return this.refusal ?? planInterrupted();
-  }
-
-  #cancelAll(): void {
-    for (const { result } of this.#underWay) result.reject(this.refusal);
+  #cutAll(reason: Error): void {
     const [first] = this.#underWay;
-    if (first) this.#takeBack(first, this.refusal);
+    if (first) this.#cut(first, reason);
   }
 
   async #close(reason = planClosed() as Error): Promise<void> {
     this.refusal ??= reason;
-    this.#cancelAll();
+    this.#cutAll(this.refusal);
     await this.idle();
     this.#host.release(this);
-  }
-
-  #positionAfter({ firstRow, rowCount, generation }: Block): Position {
-    const next = (generation + 1) % generationsOf(this.#data.plan);
-    return { row: firstRow + rowCount, generation: next };
   }
 
   async #allEnded(): Promise<void> {

@@ -2,9 +2,9 @@ import type { Block } from "../kernel/memory/kernel_set.ts";
 import type { PlanArena } from "../kernel/memory/plan_arena.ts";
 import type { PackedOperator } from "../operator/transfer.ts";
 import type { GroupColumn } from "../panel.ts";
-import type { NodeSelection } from "../plan/catch_up.ts";
 import type { Plan } from "../plan/plan.ts";
-import type { OpenedEvent, RunEnd, RunRequest } from "../schedule/events.ts";
+import type { NodeSelection } from "../plan/progress.ts";
+import type { OpenedEvent, PartLoss, RunEnd, RunRequest } from "../schedule/events.ts";
 import { QUEUE_SLOTS } from "../schedule/executor_queue.ts";
 import type { SchedulerOptions } from "../schedule/scheduler.ts";
 import { BLOCK_SLOT_MASK, BLOCK_SLOTS } from "./shared/block_slots.ts";
@@ -24,11 +24,11 @@ export const RUN_WORD = { call: 5, weight: 6, isAhead: 7, priority: 8 } as const
 export const DONE_WORDS = 6;
 
 /** First word of a `DONE_WORDS` record. */
-export const PART_STATUS = { done: 0, failed: 1 } as const;
+export const PART_STATUS = { done: 0, failed: 1, passedOver: 2 } as const;
 
 /**
  * Capacity of a ring of parts. At most half of it is used when one more part is stolen and its record left behind.
- * Queued parts come on top, and records of runs that ended early: half a queue, until another part has run.
+ * Queued parts come on top.
  */
 export const RUN_RING_RECORDS = 8 * QUEUE_SLOTS;
 
@@ -123,6 +123,8 @@ export interface PlanData {
 export interface LoadMessage extends PlanData {
   readonly kind: "load";
   readonly id: number;
+  /** False for a plan that has ended its threads: its parts are passed over. */
+  readonly isLoadable: boolean;
   /** The blocks of the runs under way (`writeBlock`). */
   readonly blockWords: Float64Array<SharedArrayBuffer>;
   /** Where nodes start in runs of a plan with conditions. */
@@ -164,13 +166,13 @@ export type ExecutorToMain =
       readonly kind: "failed";
       readonly plan: number;
       readonly block: number;
+      readonly node: number;
       readonly failure: PartFailure;
     };
 
 export type MainToScheduler =
   | (OpenedEvent & { readonly marks: MarkWords })
   | RunRequest
-  | { readonly kind: "cancel"; readonly plan: number; readonly block: number }
   | { readonly kind: "closed"; readonly plan: number }
   | { readonly kind: "joined"; readonly executor: number; readonly link: ExecutorLink }
   | { readonly kind: "fault"; readonly executor: number }
@@ -180,6 +182,7 @@ export type SchedulerToMain =
   | { readonly kind: "hello" }
   /** Rows of `trace_records.ts`. */
   | { readonly kind: "trace"; readonly records: Float64Array<ArrayBuffer> }
+  | PartLoss
   | RunEnd;
 
 /** The words that carry blocks from the main thread to the executors: a run needs no message. */

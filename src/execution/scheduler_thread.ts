@@ -108,7 +108,6 @@ class SchedulerThread {
         events.push(message);
         break;
       case "submitted":
-      case "cancel":
         events.push(message);
         break;
       case "joined":
@@ -147,10 +146,7 @@ class SchedulerThread {
     events: readonly SchedulerEvent[],
   ): boolean {
     const isReported = events.some(
-      (event) =>
-        (event.kind === "done" || event.kind === "failed") &&
-        event.executor === id &&
-        event.ticket === ticket,
+      (event) => event.kind === "done" && event.executor === id && event.ticket === ticket,
     );
     if (isReported || !this.#scheduler.holds(id, ticket)) return false;
     const marks = this.#marks.get(plan);
@@ -163,9 +159,8 @@ class SchedulerThread {
     const count = completions.drain(completed);
     for (let offset = 0; offset < count * DONE_WORDS; offset += DONE_WORDS) {
       const ticket = completed[offset + 1]!;
-      if (completed[offset] === PART_STATUS.done)
-        events.push({ kind: "done", executor: id, ticket, ns: nsOf(completed, offset) });
-      else events.push({ kind: "failed", executor: id, ticket });
+      const ns = completed[offset] === PART_STATUS.done ? nsOf(completed, offset) : null;
+      events.push({ kind: "done", executor: id, ticket, ns });
       this.#trace?.noteDone(id, completed, offset);
       this.#times?.noteDone(id, completed, offset);
     }
@@ -195,7 +190,10 @@ class SchedulerThread {
     if (instruction.kind === "run") this.#queue(instruction);
     else if (instruction.kind === "release") this.#release(instruction);
     else if (instruction.kind === "steal") this.#answers.push(this.#steal(instruction));
-    else this.#tellMain(instruction);
+    else {
+      if (instruction.kind === "lost") this.#marks.get(instruction.plan)!.cut(instruction.block);
+      this.#tellMain(instruction);
+    }
     this.#times?.noteInstruction(instruction);
   };
 
@@ -253,14 +251,14 @@ class SchedulerThread {
   }
 
   /**
-   * Takes a part back unless it has begun. Its record stays until the executor reaches it: with many such records,
-   * parts that would be handed out again are not taken any more.
+   * Takes a part back unless it has begun. Its record stays until the executor reaches it: with many such records, no
+   * more parts are taken.
    */
-  #steal({ executor: id, ticket, isEnding }: StealInstruction): SchedulerEvent {
+  #steal({ executor: id, ticket }: StealInstruction): SchedulerEvent {
     const { runs, claims } = this.#executors.get(id)!;
     const slot = ticket & (QUEUE_SLOTS - 1);
     const isTaken =
-      (isEnding || runs.waitingCount <= runs.capacity / 2) &&
+      runs.waitingCount <= runs.capacity / 2 &&
       Atomics.compareExchange(claims, slot, ticket + 1, 0) === ticket + 1;
     if (isTaken) this.#trace?.noteStolen(id, ticket);
     return { kind: "stolen", executor: id, ticket, isTaken };

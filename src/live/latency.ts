@@ -1,5 +1,5 @@
-import type { NodeSelection } from "../plan/catch_up.ts";
 import type { PlanNode } from "../plan/plan.ts";
+import type { NodeSelection } from "../plan/progress.ts";
 import { criticalPathWeights } from "../plan/weights.ts";
 
 /** Predicts how long a run takes and learns from measured runs. A selection of null means a run of all nodes. */

@@ -4,10 +4,9 @@ import { broughtFields } from "../evaluation/has_row.ts";
 import type { KernelChoice } from "../evaluation/options.ts";
 import { type ColumnsRead, checkSelect, columnsOf } from "../evaluation/wanted_factors.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../execution/executor_pool.ts";
-import type { BlockRunOptions } from "../execution/open_plan.ts";
 import type { Registry } from "../operator/registry.ts";
-import type { NodeSelection } from "../plan/catch_up.ts";
-import { generationsOf, mayRest } from "../plan/plan.ts";
+import { mayRest } from "../plan/plan.ts";
+import type { BlockChoice, NodeSelection, SelectionOptions } from "../plan/progress.ts";
 import { LiveInput } from "./input/live_input.ts";
 import { type LatencyModel, MeasuredLatency } from "./latency.ts";
 import { type FactorGate, type LiveDag, type LiveFactor, liveDag } from "./live_dag.ts";
@@ -32,8 +31,7 @@ export const ROW_SLOTS = OVERLAPPING_BLOCKS_MAX + 1;
 /** What a session's plan has beyond that of a history. */
 export const SESSION_SHAPE = {
   finishedRows: ROW_SLOTS,
-  // Rows that may have begun when the newest one is revised; all sessions take the same checkpoints.
-  undoBlocks: OVERLAPPING_BLOCKS_MAX,
+  keptBlocks: OVERLAPPING_BLOCKS_MAX,
 } as const;
 
 interface LiveBuffers extends PlanBuffers {
@@ -46,8 +44,7 @@ export interface LiveRunOptions {
   /** Where the row is staged, and where its results are finished: below `ROW_SLOTS`. */
   readonly slot: number;
   readonly signal?: AbortSignal | undefined;
-  /** `next`: the row after the last one; `again`: the last row over other input; `rest`: what the last run left out. */
-  readonly row: "next" | "again" | "rest";
+  readonly row: BlockChoice;
   /** Only recursions run, those that have missed rows, with what they read. */
   readonly endsRest?: boolean;
   /** Only a piece runs: the first nodes that take about this many ms one after the other, at least one. */
@@ -149,23 +146,14 @@ export class LivePlan {
 
   /** Rows run so far. */
   get rowCount(): number {
-    return this.evaluation.openPlan.next.row;
+    return this.evaluation.openPlan.nextRow;
   }
 
   /** Predicted wall time of a run in ms. */
   predictMs(gates: readonly boolean[], row: LiveRunOptions["row"]): number {
     const { openPlan } = this.evaluation;
-    const firstRow = row === "next" ? openPlan.next.row : openPlan.next.row - 1;
-    const options = { conditions: gates, addsRemainingNodes: row === "rest", mayLose: true };
-    const selection = openPlan.preview(firstRow, options);
-    return this.latency.predictMs(selection, firstRow);
-  }
-
-  /** For each node the generation of its carried values before a row: the next one, or the one `rowsBack` before it. */
-  generationsBefore(rowsBack: number): (node: number) => number | null {
-    const { openPlan } = this.evaluation;
-    const row = openPlan.next.row - rowsBack;
-    return (node) => openPlan.generationBefore(row, node);
+    const selection = openPlan.preview({ conditions: gates, block: row, mayLose: true });
+    return this.latency.predictMs(selection, this.#firstRowOf(row));
   }
 
   /** Whether some recursions may miss rows and run them later. */
@@ -179,20 +167,12 @@ export class LivePlan {
    */
   async run({ gates, slot, signal, row, endsRest, pieceMs }: LiveRunOptions): Promise<RunAccount> {
     const { openPlan } = this.evaluation;
-    let options: BlockRunOptions = {
-      conditions: gates,
-      addsRemainingNodes: row === "rest",
-      endsRest,
-      mayLose: true,
-    };
-    const rowsBack = row === "next" ? 0 : 1;
-    const firstRow = openPlan.next.row - rowsBack;
-    const count = generationsOf(this.evaluation.plan);
-    const generation = (openPlan.next.generation + count - rowsBack) % count;
-    let selection = openPlan.preview(firstRow, options);
+    let options: SelectionOptions = { conditions: gates, block: row, endsRest, mayLose: true };
+    const firstRow = this.#firstRowOf(row);
+    let selection = openPlan.preview(options);
     if (selection && pieceMs !== undefined) {
       options = { ...options, nodesMax: this.#nodesWithin(pieceMs, selection, firstRow) };
-      selection = openPlan.preview(firstRow, options);
+      selection = openPlan.preview(options);
     }
     const nodesRun = selection ? countOnes(selection) : row === "rest" ? 0 : this.nodeCount;
     if (nodesRun === 0) return { runMs: 0, criticalPathMs: 0, nodesRun };
@@ -201,10 +181,7 @@ export class LivePlan {
     const number = ++this.#begunRuns;
     const started = performance.now();
     try {
-      await openPlan.run(
-        { firstRow, rowCount: 1, generation, inputRow: slot, outputRow: slot },
-        { signal, ...options },
-      );
+      await openPlan.run({ rowCount: 1, inputRow: slot, outputRow: slot }, { signal, ...options });
     } catch (error) {
       this.latency.ignore();
       throw error;
@@ -217,6 +194,10 @@ export class LivePlan {
     if (wasAlone) this.latency.note(selection, firstRow, runMs);
     else this.latency.ignore();
     return { runMs, criticalPathMs, nodesRun };
+  }
+
+  #firstRowOf(row: BlockChoice): number {
+    return row === "next" ? this.rowCount : this.rowCount - 1;
   }
 
   /** How many of the nodes that would run take that time together, at least one. */

@@ -54,7 +54,7 @@ export interface SessionParts {
 /** A program of a session: its open plan, its tables and its runner. */
 export class LiveProgram {
   readonly plan: LivePlan;
-  tables: LiveTables;
+  readonly tables: LiveTables;
   readonly runner: RowRunner;
   readonly #registry: Registry;
   #parts: SessionParts;
@@ -95,7 +95,7 @@ export class LiveProgram {
     this.plan = plan;
     this.#program = program;
     this.#params = paramsOf(program, plan, registry, opening);
-    this.tables = tablesOf(parts, program, plan);
+    this.tables = new LiveTables(plan, parts.lanes, parts.time, options.keepInfinite === true);
     this.runner = new RowRunner(plan, clock, options.late === "skip");
     this.#registry = registry;
     this.#parts = parts;
@@ -125,7 +125,6 @@ export class LiveProgram {
     this.#program = program;
     this.#params = paramsOf(program, this.plan, registry, opening);
     this.#parts = parts;
-    this.tables = tablesOf(parts, program, this.plan);
     return true;
   }
 
@@ -137,12 +136,14 @@ export class LiveProgram {
 
   /** Carried values of recursive operators before the next row, or the one `rowsBack` before it. */
   recurrences(rowsBack = 0): RecurrenceValues {
-    return readRecurrences(this.#recurrent, this.plan.generationsBefore(rowsBack));
+    const { openPlan } = this.plan.evaluation;
+    return readRecurrences(this.#recurrent, (node) => openPlan.generationBefore(node, rowsBack));
   }
 
   /** Sets carried values of those recursive operators that another program has as well. */
   takeRecurrences(values: RecurrenceValues): void {
-    writeRecurrences(this.#recurrent, this.plan.generationsBefore(0), values);
+    const { openPlan } = this.plan.evaluation;
+    writeRecurrences(this.#recurrent, (node) => openPlan.generationBefore(node), values);
   }
 
   /** How many rows of input are kept for it. @param wanted the option `retainRows` */
@@ -209,10 +210,6 @@ function specOf({ lanes, series, options }: SessionParts): LivePlanSpec {
     priorities: options.priorities ?? {},
     kernel: options.kernel,
   };
-}
-
-function tablesOf({ lanes, time, options }: SessionParts, program: Program, plan: LivePlan): LiveTables {
-  return new LiveTables(plan, lanes, time, program.origin(), options.keepInfinite === true);
 }
 
 /** Equal where plans are, apart from values of params. */

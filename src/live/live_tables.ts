@@ -1,4 +1,3 @@
-import type { ProgramOrigin } from "../dag/fingerprints.ts";
 import { checkFactorNames, schemaOf } from "../data/factors/factor_batches.ts";
 import { type RowColumns, RowTable, symbolTexts } from "../data/factors/row_table.ts";
 import type { FinishedRow } from "../kernel/run/finished_rows.ts";
@@ -21,7 +20,6 @@ export class LiveTables {
     plan: LivePlan,
     lanes: SymbolLanes,
     time: Pick<TimeColumn, "name" | "type">,
-    origin: ProgramOrigin,
     keepInfinite: boolean,
   ) {
     const factors = plan.factors.map(({ name }) => name);
@@ -33,7 +31,7 @@ export class LiveTables {
     });
     this.#lanes = lanes;
     this.#columns = {
-      schema: schemaOf({ time, factors, origin }, () => 0),
+      schema: schemaOf({ time, factors }, () => 0),
       time: time.type,
       symbols: symbolTexts(lanes.sorted),
       keepInfinite,

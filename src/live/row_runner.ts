@@ -1,5 +1,5 @@
 import { suppressUnhandled } from "../evaluation/awaiting.ts";
-import { isInterruption, isOfOperator } from "../execution/plan_failures.ts";
+import { isOfOperator } from "../execution/plan_failures.ts";
 import { type BudgetSplit, type LiveClock, splitByBudget } from "./deadline.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { FactorGate, LiveFactor } from "./live_dag.ts";
@@ -144,12 +144,12 @@ export class RowRunner {
     return await this.#plan.run({ gates, slot, row: "rest", ...options });
   }
 
-  /** The same; null if an operator failed, or it was cut off. */
+  /** The same; null if an operator failed. */
   async #tryRest(slot: number, options: RestOptions): Promise<RunAccount | null> {
     try {
       return await this.#rest(slot, options);
     } catch (error) {
-      if (!isInterruption(error) && !isOfOperator(error)) throw error;
+      if (!isOfOperator(error)) throw error;
       return null;
     }
   }

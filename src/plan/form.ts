@@ -17,8 +17,8 @@ const INPUT_COST_NS = 0.3;
 /** How a plan is formed, whatever the size of its blocks. */
 export interface DraftShape {
   readonly laneCount: number;
-  /** `Plan.undoBlocks`. Default 0. */
-  readonly undoBlocks?: number | undefined;
+  /** `Plan.keptBlocks`. Default 1. */
+  readonly keptBlocks?: number | undefined;
   readonly executorCount: number;
   /** Names of passes to leave out; changes no bit of the results. */
   readonly disabledPasses?: ReadonlySet<string> | undefined;
@@ -52,7 +52,7 @@ export function formPlan(dag: Dag, shape: PlanShape): Plan {
  * as there are executors. Splitting determines only who computes a cell, never how: the bits do not depend on it.
  */
 export function draftPlan(dag: Dag, shape: DraftShape): PlanDraft {
-  const { laneCount, undoBlocks = 0 } = shape;
+  const { laneCount, keptBlocks = 1 } = shape;
   const clusters = mergeChains(dag, isOn("merge_chains", shape));
   const clusterOf = new Map(clusters.flatMap((ids, cluster) => ids.map((id) => [id, cluster] as const)));
   const table = new ColumnTable(dag);
@@ -95,14 +95,14 @@ export function draftPlan(dag: Dag, shape: DraftShape): PlanDraft {
     new Set(outputs.map(({ column }) => column)),
   );
   const layOut = (blockRows: number) =>
-    table.layOut(taskIds, retention.spareRows, laneCount, blockRows * (1 + undoBlocks));
+    table.layOut(taskIds, retention.spareRows, laneCount, blockRows * keptBlocks);
   const { columns, rowBytes } = layOut(1);
   return {
     rowBytes: columns.length * rowBytes,
     columnBytes: (blockRows) => layOut(blockRows).columnBytes,
     plan: (blockRows) => {
       const nodes = formNodes(drafts, retention, { ...shape, blockRows }, outputs);
-      return { laneCount, blockRows, undoBlocks, tasks, ...layOut(blockRows), nodes, outputs };
+      return { laneCount, blockRows, keptBlocks, tasks, ...layOut(blockRows), nodes, outputs };
     },
   };
 }

@@ -93,11 +93,11 @@ export interface PlanOutput {
 }
 
 /**
- * Generations of the values that recurrences carry: a block reads one and writes the next, in turn, so that it can run
- * again after the blocks behind it have begun.
+ * Generations of the values that recurrences carry: a block reads one and writes the next, in turn, so that a part can run
+ * again, and what was carried before a block can be read after the blocks behind it have begun.
  */
-export function generationsOf({ undoBlocks }: Pick<Plan, "undoBlocks">): number {
-  return undoBlocks + 2;
+export function generationsOf({ keptBlocks }: Pick<Plan, "keptBlocks">): number {
+  return keptBlocks + 1;
 }
 
 /** True if runs may leave the node out, and it has to run the missed rows later. */
@@ -110,11 +110,11 @@ export function mayRest({ catchUpRows, replayRows }: PlanNode): boolean {
  * overwrites nothing that an earlier one reads.
  */
 export function keepsRowsUnderWay(
-  { undoBlocks, blockRows, columns }: Plan,
+  { keptBlocks, blockRows, columns }: Plan,
   node: PlanNode,
   blocksUnderWay: number,
 ): boolean {
-  return undoBlocks + 1 >= blocksUnderWay && node.columns.every((id) => columns[id]!.ringRows > blockRows);
+  return keptBlocks >= blocksUnderWay && node.columns.every((id) => columns[id]!.ringRows > blockRows);
 }
 
 /** Bytes at the start of the arena for the constants of the kernels. */
@@ -128,8 +128,8 @@ export interface Plan {
   readonly laneCount: number;
   /** Rows of the largest block. */
   readonly blockRows: number;
-  /** Blocks that may have begun after one that runs again: columns and recurrences are kept for it. */
-  readonly undoBlocks: number;
+  /** Blocks whose rows the columns keep, beside those that are looked back to: 1, or as many as may be under way. */
+  readonly keptBlocks: number;
   /** Distance of two rows of a column in bytes: whole cache lines, at least `8 * laneCount`. */
   readonly rowBytes: number;
   readonly tasks: readonly PlanTask[];

@@ -1,6 +1,6 @@
 import { Heap } from "heap-js";
 import type { CallOrder } from "./call_order.ts";
-import type { FailureReason, ReleaseInstruction, RunEnd, RunInstruction, RunRequest } from "./events.ts";
+import type { ReleaseInstruction, RunInstruction, RunRequest } from "./events.ts";
 import type { NodeGraph } from "./node_graph.ts";
 import { order, type ReadyFacts, type ReadyOrder } from "./ready_order.ts";
 
@@ -12,6 +12,8 @@ export class BlockRun implements ReadyFacts {
   readonly plan: number;
   /** Per node, its measured ns; 0 where it did not run. */
   readonly nodeNs: Float64Array;
+  /** False if executors have passed over a part, or one has failed. */
+  isWhole = true;
   readonly #graph: NodeGraph;
   /** Per node, what it waits for and is not complete: inputs, and the block before. */
   readonly #waits: Int32Array;
@@ -50,9 +52,7 @@ export class BlockRun implements ReadyFacts {
   /** The run of the next block, if it has been submitted. */
   #next: BlockRun | null = null;
   #readyCount = 0;
-  #outstandingCount = 0;
   #incompleteCount = 0;
-  #end: RunEnd | null = null;
 
   constructor(plan: number, graph: NodeGraph, readyOrder: ReadyOrder) {
     const nodeCount = graph.nodes.length;
@@ -77,10 +77,7 @@ export class BlockRun implements ReadyFacts {
     this.#ahead = new Heap((a, b) => order(this.#weights[b]!, this.#weights[a]!) || a - b);
   }
 
-  /**
-   * Begins a run. `previous` is the plan's run over the block before, if that has not ended; if it is already ending
-   * early, which the caller cannot know, this one is cancelled.
-   */
+  /** Begins a run. `previous` is the plan's run over the block before, if that has not ended. */
   start(request: RunRequest, weights: Float64Array, previous: BlockRun | null): void {
     const { isNeeded } = request;
     const graph = this.#graph;
@@ -102,10 +99,9 @@ export class BlockRun implements ReadyFacts {
     this.#next = null;
     this.#readyCount = 0;
     this.#incompleteCount = graph.nodes.length;
-    this.#end = null;
+    this.isWhole = true;
     if (isNeeded) this.#leaveOut(isNeeded);
-    if (previous?.isEnding) this.cancel();
-    else if (previous) this.#follow(previous);
+    if (previous) this.#follow(previous);
     for (let node = 0; node < graph.nodes.length; node++) {
       if (this.#waits[node] !== 0) continue;
       if (isNeeded?.[node] === 0) this.#passOver(node);
@@ -131,13 +127,8 @@ export class BlockRun implements ReadyFacts {
     return this.#request!.isNeeded !== null;
   }
 
-  /** True if the run hands out no more parts: it was cancelled or has failed. */
-  get isEnding(): boolean {
-    return this.#end !== null;
-  }
-
   get hasReady(): boolean {
-    return this.#end === null && this.#ready.length > 0;
+    return this.#ready.length > 0;
   }
 
   /** The node whose part is handed out next. */
@@ -147,7 +138,7 @@ export class BlockRun implements ReadyFacts {
 
   /** Nodes with parts to hand out. */
   get readyCount(): number {
-    return this.isEnding ? 0 : this.#ready.length;
+    return this.#ready.length;
   }
 
   weightOf(node: number): number {
@@ -162,17 +153,9 @@ export class BlockRun implements ReadyFacts {
     return this.#sequences[node]!;
   }
 
-  /** How the run ended; null while one of its parts is queued or running. */
-  end(): RunEnd | null {
-    if (this.#outstandingCount > 0) return null;
-    if (this.#end) return this.#end;
-    return this.#incompleteCount === 0 ? { kind: "finished", plan: this.plan, block: this.block } : null;
-  }
-
-  cancel(): void {
-    this.#end ??= { kind: "cancelled", plan: this.plan, block: this.block };
-    // Later blocks would wait for this one forever.
-    this.#next?.cancel();
+  /** Whether all its parts have come back. */
+  get hasEnded(): boolean {
+    return this.#incompleteCount === 0;
   }
 
   /** Hands out a part of `nextNode` to an executor. */
@@ -184,7 +167,6 @@ export class BlockRun implements ReadyFacts {
       this.#ready.pop();
       this.#isReady[node] = 0;
     }
-    this.#outstandingCount++;
     this.#executors[this.#graph.firstParts[node]! + part] = executor;
     if (returned === undefined) this.#noteHandedOut(node);
     return part;
@@ -192,7 +174,6 @@ export class BlockRun implements ReadyFacts {
 
   /** The heaviest node that may be handed out ahead of its inputs; null if there is none. */
   get nextAhead(): number | null {
-    if (this.#end !== null) return null;
     for (let node = this.#ahead.peek(); node !== undefined; node = this.#ahead.peek()) {
       if (this.#waits[node]! > 0 && this.#nextPart[node]! < this.#graph.partCounts[node]!) return node;
       this.#ahead.pop();
@@ -225,7 +206,6 @@ export class BlockRun implements ReadyFacts {
     this.#aheadTickets[place] = ticket;
     this.#nextPart[node]!++;
     this.#aheadCounts[node]!++;
-    this.#outstandingCount++;
     this.#noteHandedOut(node);
   }
 
@@ -238,37 +218,30 @@ export class BlockRun implements ReadyFacts {
     return { kind: "release", executor: this.#aheadExecutors[place]!, ticket: this.#aheadTickets[place]! };
   }
 
-  /** A part is done; the last one completes its node. */
-  partDone(node: number, part: number, ns: number): void {
-    this.#outstandingCount--;
-    this.nodeNs[node]! += ns;
+  /** A part is done, or executors have passed over it (null); the last one completes its node. */
+  partDone(node: number, part: number, ns: number | null): void {
+    if (ns === null) this.isWhole = false;
+    else this.nodeNs[node]! += ns;
     if (this.#suspects.size > 0) this.#suspects.delete(`${node}:${part}`);
     // Step 4.5: a broken-down node counts its parts.
-    if (--this.#partsLeft[node]! === 0 && this.#end === null) this.#complete(node);
+    if (--this.#partsLeft[node]! === 0) this.#complete(node);
   }
 
-  partFailed(node: number): void {
-    this.#outstandingCount--;
-    this.#fail(node, "kernel");
+  /** A part has come back before it began: it is handed out again. */
+  partReturned(node: number, part: number): void {
+    const returned = this.#returned.get(node) ?? [];
+    this.#returned.set(node, returned);
+    returned.push(part);
+    if (this.#waits[node] === 0 && !this.#isReady[node]) this.#putReady(node);
   }
 
-  /** A part was taken back before it began: it is handed out again. */
-  partTakenBack(node: number, part: number): void {
-    this.#outstandingCount--;
-    if (!this.isEnding) this.#return(node, part);
-  }
-
-  /** A part was lost with its executor. It is handed out again, unless it was running at the second loss in a row. */
-  partLost(node: number, part: number, wasRunning: boolean): void {
-    this.#outstandingCount--;
-    if (this.isEnding) return;
+  /** A part was lost with its executor, and is handed out again. True if it was running at the second loss in a row. */
+  partLost(node: number, part: number, wasRunning: boolean): boolean {
     const key = `${node}:${part}`;
-    if (wasRunning && this.#suspects.has(key)) {
-      this.#fail(node, "executor");
-      return;
-    }
+    const isSecond = wasRunning && this.#suspects.has(key);
     if (wasRunning) this.#suspects.add(key);
-    this.#return(node, part);
+    this.partReturned(node, part);
+    return isSecond;
   }
 
   /**
@@ -300,18 +273,6 @@ export class BlockRun implements ReadyFacts {
     for (let node = 0; node < this.#waits.length; node++) {
       if (previous.#usersLeft[node]! > 0) this.#waits[node]!++;
     }
-  }
-
-  #return(node: number, part: number): void {
-    const returned = this.#returned.get(node) ?? [];
-    this.#returned.set(node, returned);
-    returned.push(part);
-    if (this.#waits[node] === 0 && !this.#isReady[node]) this.#putReady(node);
-  }
-
-  #fail(node: number, reason: FailureReason): void {
-    this.#end ??= { kind: "failed", plan: this.plan, block: this.block, node, reason };
-    this.#next?.cancel();
   }
 
   #complete(node: number): void {

@@ -38,14 +38,10 @@ export interface OpenedEvent {
 export type SchedulerEvent =
   | OpenedEvent
   | RunRequest
-  /** The plan's run over this block, and those over later ones, are not needed any more. */
-  | { readonly kind: "cancel"; readonly plan: number; readonly block: number }
   /** The plan does not run any more; none of its runs is under way. */
   | { readonly kind: "closed"; readonly plan: number }
-  /** An executor has run a part in `ns` ns. */
-  | { readonly kind: "done"; readonly executor: number; readonly ticket: number; readonly ns: number }
-  /** The kernel of a part threw. */
-  | { readonly kind: "failed"; readonly executor: number; readonly ticket: number }
+  /** An executor has run a part in `ns` ns; null if the part failed, or its block was cut. */
+  | { readonly kind: "done"; readonly executor: number; readonly ticket: number; readonly ns: number | null }
   /** The answer to a steal: true if the part had not begun and is in no queue now. */
   | {
       readonly kind: "stolen";
@@ -59,8 +55,8 @@ export type SchedulerEvent =
 
 /**
  * Run nodes of the plan over one block. Blocks of a plan come in order and may overlap: a node begins a block once its
- * inputs have ended it and its readers have ended the block before. If a block ends early, so do later ones that were
- * submitted before its end was reported.
+ * inputs have ended it and its readers have ended the block before. A block always ends: what nobody needs any more is
+ * handed out as well, and executors pass over it.
  */
 export interface RunRequest extends CallOrder {
   readonly kind: "submitted";
@@ -100,20 +96,23 @@ export interface ReleaseInstruction {
 /** Take this part back from this executor's queue unless it has begun, and report with `stolen`. */
 export interface StealInstruction {
   readonly kind: "steal";
-  /** True if its run is ending: no other executor gets it. */
-  readonly isEnding: boolean;
   readonly executor: number;
   readonly ticket: number;
 }
 
-/** Why a run failed: a kernel threw, or one part lost two executors in a row. */
-export type FailureReason = "kernel" | "executor";
+/** A part was running on two executors in a row that were lost: it fails. */
+export interface PartLoss {
+  readonly kind: "lost";
+  readonly plan: number;
+  readonly block: number;
+  readonly node: number;
+}
 
 /** A plan's run over a block has ended, and so have those before: none of its parts is queued or running. */
-export type RunEnd = { readonly plan: number; readonly block: number } & (
-  | { readonly kind: "finished" }
-  | { readonly kind: "cancelled" }
-  | { readonly kind: "failed"; readonly node: number; readonly reason: FailureReason }
-);
+export interface RunEnd {
+  readonly kind: "finished";
+  readonly plan: number;
+  readonly block: number;
+}
 
-export type Instruction = RunInstruction | ReleaseInstruction | StealInstruction | RunEnd;
+export type Instruction = RunInstruction | ReleaseInstruction | StealInstruction | PartLoss | RunEnd;

@@ -29,11 +29,6 @@ export class ExecutorQueue {
   aheadCount = 0;
   aheadNs = 0;
   readonly isAhead = new Uint8Array(QUEUE_SLOTS);
-  /**
-   * True if parts of an ending run were taken back since the executor last ran one: their records may still be in its
-   * ring.
-   */
-  hasStaleRecords = false;
   /** Slots that were asked for in a steal, or whose part turned out to have begun: not asked for again. */
   readonly isAsked = new Uint8Array(QUEUE_SLOTS);
   readonly #tickets = Int32Array.from({ length: QUEUE_SLOTS }, (_, slot) => slot);
@@ -52,7 +47,7 @@ export class ExecutorQueue {
 
   /** Whether it may get parts that wait for their inputs. */
   get takesAhead(): boolean {
-    return this.partCount < AHEAD_PARTS_MAX && !this.hasStaleRecords;
+    return this.partCount < AHEAD_PARTS_MAX;
   }
 
   /** Parts whose inputs the scheduler knows to be complete. */

@@ -35,11 +35,11 @@ export class ScheduledPlan {
     return run;
   }
 
-  /** The first run under way has ended; `isFinished` if all its parts are done. */
-  retireFirst(isFinished: boolean): void {
+  /** The first run under way has ended. */
+  retireFirst(): void {
     const run = this.#underWay.shift()!;
     this.#idle.push(run);
-    if (!isFinished) return;
+    if (!run.isWhole) return;
     this.costs.note(run);
     if (this.#nodeNs)
       for (let node = 0; node < run.nodeNs.length; node++) this.#nodeNs[node]! += run.nodeNs[node]!;

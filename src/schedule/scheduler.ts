@@ -1,13 +1,6 @@
 import type { BlockRun } from "./block_run.ts";
 import { compareCalls } from "./call_order.ts";
-import type {
-  Instruction,
-  PartId,
-  RunInstruction,
-  RunRequest,
-  SchedulerEvent,
-  StealInstruction,
-} from "./events.ts";
+import type { Instruction, PartId, RunInstruction, RunRequest, SchedulerEvent } from "./events.ts";
 import { ExecutorQueue } from "./executor_queue.ts";
 import { type QueueLimits, type QueueOverrides, queueLimits } from "./queue_limits.ts";
 import { criticalPathFirst, type ReadyOrder } from "./ready_order.ts";
@@ -95,7 +88,6 @@ export class Scheduler {
     for (const event of events) this.#take(event, carryOut);
     this.#release(carryOut);
     this.#handOut(carryOut);
-    this.#takeBackAhead(carryOut);
     if (this.#isStealing) this.#steal(carryOut);
   }
 
@@ -112,7 +104,6 @@ export class Scheduler {
   #take(event: SchedulerEvent, carryOut: CarryOut): void {
     switch (event.kind) {
       case "done":
-      case "failed":
       case "stolen":
         this.#takeBack(event, carryOut);
         break;
@@ -121,9 +112,6 @@ export class Scheduler {
         break;
       case "opened":
         this.#plans.set(event.plan, new ScheduledPlan(event, this.#order));
-        break;
-      case "cancel":
-        this.#cancel(event.plan, event.block, carryOut);
         break;
       case "closed":
         this.#plans.delete(event.plan);
@@ -143,15 +131,6 @@ export class Scheduler {
     const later = this.#underWay.findIndex(({ order }) => compareCalls(order, request) > 0);
     this.#underWay.splice(later < 0 ? this.#underWay.length : later, 0, run);
     this.#settle(run, carryOut);
-  }
-
-  #cancel(plan: number, block: number, carryOut: CarryOut): void {
-    // The block itself may have ended. Numbers wrap around.
-    const first = this.#plans.get(plan)?.underWay.find((run) => ((run.block - block) | 0) >= 0);
-    if (!first) return;
-    // This cancels the later blocks as well.
-    first.cancel();
-    this.#settle(first, carryOut);
   }
 
   #join(executor: number): void {
@@ -185,10 +164,7 @@ export class Scheduler {
   }
 
   /** Step 4. A report about a part that the executor does not hold is a late report of a lost executor. */
-  #takeBack(
-    event: Extract<SchedulerEvent, { kind: "done" | "failed" | "stolen" }>,
-    carryOut: CarryOut,
-  ): void {
+  #takeBack(event: Extract<SchedulerEvent, { kind: "done" | "stolen" }>, carryOut: CarryOut): void {
     const queue = this.#queueOf.get(event.executor);
     const slot = queue?.slotOf(event.ticket) ?? null;
     if (!queue || slot === null) return;
@@ -202,11 +178,9 @@ export class Scheduler {
     const part = queue.parts[slot]!;
     queue.take(slot);
     queue.lastReturn = ++this.#returnCount;
-    queue.hasStaleRecords = event.kind === "stolen" && (queue.hasStaleRecords || run.isEnding);
     this.#noteFill(queue);
     if (event.kind === "done") run.partDone(node, part, event.ns);
-    else if (event.kind === "failed") run.partFailed(node);
-    else run.partTakenBack(node, part);
+    else run.partReturned(node, part);
     this.#settle(run, carryOut);
   }
 
@@ -223,8 +197,9 @@ export class Scheduler {
       const node = queue.nodes[slot]!;
       const part = queue.parts[slot]!;
       const isOfRun = running?.plan === run.plan && running.block === run.block;
-      run.partLost(node, part, isOfRun && running.node === node && running.part === part);
-      this.#settle(run, carryOut);
+      const { plan, block } = run;
+      if (run.partLost(node, part, isOfRun && running.node === node && running.part === part))
+        carryOut({ kind: "lost", plan, block, node });
     }
   }
 
@@ -244,14 +219,12 @@ export class Scheduler {
 
   /** Ends a run whose last part has come back, once the plan's runs over earlier blocks have ended. */
   #settle(run: BlockRun, carryOut: CarryOut): void {
-    if (!run.end()) return;
+    if (!run.hasEnded) return;
     const plan = this.#plans.get(run.plan)!;
-    for (let first = plan.underWay[0]; first; first = plan.underWay[0]) {
-      const end = first.end();
-      if (!end) return;
+    for (let first = plan.underWay[0]; first?.hasEnded; first = plan.underWay[0]) {
       this.#underWay.splice(this.#underWay.indexOf(first), 1);
-      plan.retireFirst(end.kind === "finished");
-      carryOut(end);
+      plan.retireFirst();
+      carryOut({ kind: "finished", plan: first.plan, block: first.block });
     }
   }
 
@@ -265,7 +238,7 @@ export class Scheduler {
         carryOut(this.#give(run, queue));
       }
       // Later runs get little room, so that the earliest does not wait behind them.
-      if (!run.isEnding) isLater = true;
+      isLater = true;
     }
   }
 
@@ -297,20 +270,6 @@ export class Scheduler {
     const isNear = near?.takesAhead && near.queuedNs - least.queuedNs <= HAND_OVER_NS;
     const queue = isNear ? near : least;
     return queue.queuedNs + ns > this.#limits.aheadNs ? null : queue;
-  }
-
-  /** Takes back parts of ending runs that may wait for inputs that will never be done. */
-  #takeBackAhead(carryOut: CarryOut): void {
-    if (!this.#underWay.some(({ isEnding }) => isEnding)) return;
-    for (const queue of this.#queues) {
-      if (queue.aheadCount === 0) continue;
-      for (let slot = 0; slot < queue.runs.length; slot++) {
-        if (!queue.runs[slot]?.isEnding || queue.isAhead[slot] === 0 || queue.isAsked[slot] !== 0) continue;
-        queue.isAsked[slot] = ASKED;
-        this.#askedCount++;
-        carryOut(stealOf(queue, slot, true));
-      }
-    }
   }
 
   #give(run: BlockRun, queue: ExecutorQueue): RunInstruction {
@@ -358,7 +317,7 @@ export class Scheduler {
       const { queue, slot } = steal;
       queue.isAsked[slot] = ASKED;
       this.#askedCount++;
-      carryOut(stealOf(queue, slot, false));
+      carryOut({ kind: "steal", executor: queue.executor, ticket: queue.ticketOf(slot) });
     }
   }
 
@@ -370,10 +329,6 @@ export class Scheduler {
 
 /** Longer parts are worth a turn of the scheduler, which then knows better who should run them. */
 const AHEAD_NS_MAX = 200_000;
-
-function stealOf(queue: ExecutorQueue, slot: number, isEnding: boolean): StealInstruction {
-  return { kind: "steal", executor: queue.executor, ticket: queue.ticketOf(slot), isEnding };
-}
 
 /** Values of a slot in `ExecutorQueue.isAsked`. */
 const ASKED = 1;

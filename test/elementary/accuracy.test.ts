@@ -1,5 +1,6 @@
 import { describe, expect, test } from "vitest";
 import { scalarArithmetic } from "../../src/elementary/scalar.ts";
+import { trials } from "../support/trials.ts";
 import { FUNCTIONS } from "./functions.ts";
 import { errorInUlps } from "./oracle.ts";
 import { drawFrom, RANGES } from "./samples.ts";
@@ -7,7 +8,7 @@ import { drawFrom, RANGES } from "./samples.ts";
 const NORMAL_MIN = 2 ** -1022;
 
 /** Arguments drawn from each range; some 20 microseconds each. */
-const DRAWN_COUNT = 4000;
+const DRAWN_COUNT = trials(1000, 4000);
 
 describe.each(FUNCTIONS)("$name", ({ name, emit, exact, ulpsMax, subnormalUlpsMax }) => {
   const ranges = Object.entries(RANGES[name] ?? {});

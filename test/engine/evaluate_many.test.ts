@@ -14,6 +14,7 @@ import {
   UsageError,
 } from "../../src/index.ts";
 import { panelOf } from "../panels.ts";
+import { trials } from "../support/trials.ts";
 
 const data = (name: string) => join(import.meta.dirname, "../../examples/data", name);
 
@@ -119,7 +120,7 @@ describe("many calls at once", () => {
       fc.asyncProperty(sets, optionSets, async (drawn, options) => {
         await expectSameAsAlone(program, bars, drawn as Params[], options);
       }),
-      { numRuns: 6 },
+      { numRuns: trials(2, 20) },
     );
   });
 

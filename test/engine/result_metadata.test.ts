@@ -30,13 +30,12 @@ const NAMES = [
   Object.fromEntries(program.origin().fingerprints.factors),
 ];
 
-test("a result says which formulas it is of", async () => {
+test("a file of a result says which formulas it is of", async () => {
   const { table } = await engine.evaluate(program, panel);
-  expect(namesIn(table.schema)).toEqual(NAMES);
   const [arrow, parquet, streamed] = ["a.arrow", "a.parquet", "b.parquet"].map((name) => join(folder, name));
-  for (const path of [arrow!, parquet!]) await writeTable(table, path);
+  for (const path of [arrow!, parquet!]) await writeTable(table, path, program);
   expect(namesIn(tableFromIPC(readFileSync(arrow!)).schema)).toEqual(NAMES);
-  await using writer = await openResultWriter(streamed!);
+  await using writer = await openResultWriter(streamed!, program);
   for await (const batch of engine.stream(program, panel)) await writer.write(batch);
   await writer.commit();
   expect(readFileSync(streamed!).equals(readFileSync(parquet!))).toBe(true);
@@ -52,7 +51,30 @@ test("a result says which formulas it is of", async () => {
   expect(namesIn(tableFromIPC(Buffer.from(schema!, "base64")).schema)[1]).toEqual(NAMES[1]);
 });
 
-test("each table of many calls names its factors", async () => {
-  for await (const table of engine.evaluateMany(program, panel, [{}, {}], { select: ["b"] }))
-    expect(namesIn(table.schema)).toEqual([NAMES[0], { b: program.origin().fingerprints.factors.get("b") }]);
+test("a file names the factors that it has; without a program it names none", async () => {
+  for await (const table of engine.evaluateMany(program, panel, [{}, {}], { select: ["b"] })) {
+    const [named, unnamed] = ["c.arrow", "d.arrow"].map((name) => join(folder, name));
+    await writeTable(table, named!, program);
+    const { schema } = tableFromIPC(readFileSync(named!));
+    expect(namesIn(schema)).toEqual([NAMES[0], { b: program.origin().fingerprints.factors.get("b") }]);
+    await writeTable(table, unnamed!);
+    expect(namesIn(tableFromIPC(readFileSync(unnamed!)).schema)).toEqual([{}, { b: undefined }]);
+  }
+});
+
+test("tables in memory carry no formulas: they are sent whole, again and again", async () => {
+  await using session = await engine.openSession(program, { warmup: panel });
+  const { table: pushed } = await session.push({
+    time: session.lastTime! + 1n,
+    symbols: [],
+    fields: { x: [], y: [] },
+  });
+  const { table } = await engine.evaluate(program, panel);
+  const batches = await Array.fromAsync(engine.stream(program, panel));
+  const tables = await Array.fromAsync(engine.evaluateMany(program, panel, [{}]));
+  for (const { schema } of [table, pushed, ...batches, ...tables]) {
+    expect(schema.metadata.size).toBe(0);
+    for (const { metadata } of schema.fields)
+      expect([...metadata.keys()].filter((key) => key !== "nonFinite")).toEqual([]);
+  }
 });

@@ -119,17 +119,26 @@ const calls: readonly [callee: string, what: string, call: (value: never) => unk
   ["panelSource", "a panel", (one) => panelSource(one)],
   ["writeTable", "an Arrow table", (table) => writeTable(table, "a.csv")],
   ["writeTable", "a path", (path) => writeTable(table, path)],
+  ["writeTable", "a program", (one) => writeTable(table, "a.csv", one)],
   ["openResultWriter", "a path", (path) => openResultWriter(path)],
+  ["openResultWriter", "a program", (one) => openResultWriter("a.csv", one)],
   ["write", "a record batch", (batch) => writer.write(batch)],
   ["checkpoint", "a path", (path) => session.checkpoint(path)],
   ["defineOperator", "the definition of an operator", (one) => defineOperator(one)],
   ["defineOperator", "the definition of an operator", (one) => compile("a = close", { operators: [one] })],
 ];
 const NOTHING = [undefined, "undefined"] as const;
+/** What may be left out. */
+const OPTIONAL = [
+  "symbols a list",
+  "checkpoint a path",
+  "writeTable a program",
+  "openResultWriter a program",
+];
 
 test.each(calls)("%s takes %s, and nothing else", async (callee, what, call) => {
   const [remedy, ...taken] = KINDS[what]!;
-  for (const [value, called] of ["symbols", "checkpoint"].includes(callee)
+  for (const [value, called] of OPTIONAL.includes(`${callee} ${what}`)
     ? WRONG_VALUES
     : [NOTHING, ...WRONG_VALUES]) {
     // No path has this character.

@@ -9,6 +9,7 @@ import {
 } from "../../src/exact/moments.ts";
 import { exactDeviations, exactShares } from "../../src/exact/row_statistics.ts";
 import { exactLinearlyWeightedMean, exactMean, exactProduct, exactSum } from "../../src/exact/sums.ts";
+import { trials } from "../support/trials.ts";
 
 /** The definitions in integers alone, without the double-double shortcut that is under test. */
 const integers = (values: Float64Array) => alignExponents(values).integers;
@@ -53,7 +54,7 @@ const vectors = (count: number) =>
     .integer({ min: 1, max: 30 })
     .chain((length) => fc.tuple(...Array.from({ length: count }, () => vector(length))));
 
-const runs = { numRuns: 2000 };
+const runs = { numRuns: trials(500, 2000) };
 
 describe("every statistic is the exact value rounded once", () => {
   test("sum and mean", () => {

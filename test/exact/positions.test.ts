@@ -12,6 +12,7 @@ import {
   exactSlope,
 } from "../../src/exact/regression.ts";
 import { exactMeanOfWeighted, exactNineTenthsMean } from "../../src/exact/sums.ts";
+import { trials } from "../support/trials.ts";
 import { add, runs, vectors } from "./row_values.ts";
 
 /**
@@ -163,7 +164,7 @@ describe("regressions are exact and rounded once", () => {
         const y = Float64Array.from(b, (step, i) => 0.1 * step + x[i]!);
         expectResidual(exactLastResidualOfThree(y, [x, near, other]), y, [x, near, other]);
       }),
-      { numRuns: 500 },
+      { numRuns: trials(150, 500) },
     );
   });
 

@@ -1,7 +1,9 @@
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { describe, expect, test } from "vitest";
-import { BARS, barLines, dateOf, folder, ROOT, run, SERVICE, service } from "./example_process.ts";
+import { Seeded } from "../support/seeded.ts";
+import { BARS, barLines, dateOf, folder, ROOT, run, service } from "./example_process.ts";
+import { killedLife } from "./service_lives.ts";
 
 describe("the service", () => {
   const { status, stderr, lines } = service("--bars", `${BARS}`);
@@ -24,21 +26,17 @@ describe("the service", () => {
     expect(lines.at(-1)).toMatch(/^40 bars: 40 on time, 0 late, 120 skipped;/);
   });
 
-  test("ends with the feed, and has nothing to do after that", () => {
-    const state = ["--state", join(folder, "whole.checkpoint"), "--report", "500"];
-    expect(run(SERVICE, ...state).lines).toContain("checkpoint after 2018-02-07");
-    const again = run(SERVICE, ...state);
-    expect(again.status).toBe(0);
-    expect(again.lines.at(-1)).toMatch(/^0 bars: /);
+  test("publishes each bar of its feed once, though it is killed", async () => {
+    await killedLife(new Seeded(), "killed", 2);
   });
 
   test("says in a line what the user can mend", () => {
-    const state = join(folder, "damaged.checkpoint");
-    mkdirSync(state);
-    writeFileSync(join(state, "state"), "no checkpoint");
+    const state = join(folder, "damaged");
+    mkdirSync(join(state, "session"), { recursive: true });
+    writeFileSync(join(state, "session/state"), "no checkpoint");
     const damaged = service("--state", state);
     expect(damaged.status).toBe(1);
-    expect(damaged.stderr).toMatch(/^E351 .*state: the checkpoint is damaged/);
+    expect(damaged.stderr).toMatch(/^E351 .*session.state: the checkpoint is damaged/);
     expect(service("--every", "soon")).toMatchObject({
       status: 1,
       stderr: "--every expects a number, got soon\n",

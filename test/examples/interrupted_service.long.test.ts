@@ -3,7 +3,10 @@ import { once } from "node:events";
 import { join } from "node:path";
 import { createInterface } from "node:readline";
 import { describe, expect, test } from "vitest";
+import { Seeded } from "../support/seeded.ts";
+import { trials } from "../support/trials.ts";
 import { BARS, barLines, dateOf, folder, SERVICE, service } from "./example_process.ts";
+import { killedLife } from "./service_lives.ts";
 
 /** Sends a signal to the paced service once it has reported some bars. */
 async function interrupt(signal: NodeJS.Signals, barCount: number, args: readonly string[]) {
@@ -40,14 +43,9 @@ describe("the service", () => {
     expect([...before, ...barLines(rest.lines)]).toEqual(uninterrupted);
   });
 
-  test("goes on after kill -9 from the last checkpoint, with the same values", async () => {
-    const state = ["--state", join(folder, "killed.checkpoint"), "--checkpoint", "5"];
-    const { code } = await interrupt("SIGKILL", 8, state);
-    expect(code).toBeNull();
-    const again = barLines(service(...state, "--bars", "10").lines);
-    const first = uninterrupted.indexOf(again[0]!);
-    expect(first).toBeGreaterThanOrEqual(5);
-    expect(first % 5).toBe(0);
-    expect(again).toEqual(uninterrupted.slice(first, first + 10));
+  test("publishes each bar once, however often it is killed", async () => {
+    const random = new Seeded();
+    for (let life = 0; life < trials(1, 25); life++)
+      await killedLife(random, `life-${life}`, 1 + random.below(6));
   });
 });

@@ -48,7 +48,7 @@ beforeEach(async () => {
     },
     {
       onHello: () => hello.resolve(),
-      onPartFailure: (_, __, failure) => losses.push(new Error(failure.text)),
+      onPartFailure: (_, __, ___, failure) => losses.push(new Error(failure.text)),
       onLoss: (_, error) => losses.push(error),
     },
   );
@@ -66,9 +66,22 @@ afterEach(async () => {
 function loadOf(id: number, data: PlanData): LoadMessage {
   const nodeCount = data.plan.nodes.length;
   const blockWords = createBlockWords();
-  writeBlock(blockWords, 0, { ...blockAt(0, data.plan.blockRows), hasStarts: false });
+  writeBlock(blockWords, 0, {
+    ...blockAt(0, data.plan.blockRows),
+    firstRow: 0,
+    generation: 0,
+    hasStarts: false,
+  });
   const marks = NodeMarks.create(data.plan.nodes, 0).words;
-  return { kind: "load", id, blockWords, starts: createNodeStarts(nodeCount), marks, ...data };
+  return {
+    kind: "load",
+    id,
+    blockWords,
+    starts: createNodeStarts(nodeCount),
+    marks,
+    isLoadable: true,
+    ...data,
+  };
 }
 
 interface QueuedPart {

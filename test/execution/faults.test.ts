@@ -103,8 +103,8 @@ describe.each([1, 2])("on %i executors", (threads) => {
       data.fields.get("x")!.fill(1.5);
       await withPool({ threads }, async ({ pool }) => {
         const open = await pool.open(data);
-        await open.run({ ...blockAt(0, 4), generation: 0 });
-        await open.run({ ...blockAt(4, 4), generation: 1 });
+        await open.run(blockAt(0, 4));
+        await open.run(blockAt(4, 4));
       });
       return data.results.map((result) => bitsOf(result!));
     };

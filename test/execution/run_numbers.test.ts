@@ -40,16 +40,14 @@ async function run({ firstNumber, firstRow = 0 }: Start): Promise<string[]> {
       costs: DEFAULT_COSTS,
     };
     const opened = await Promise.all([openOne(host), openOne(host)]);
+    for (const { openPlan } of opened) openPlan.restart(firstRow);
     const lines: string[] = [];
     for (let row = 0; row < ROWS; row++) {
       const holds = [row % 50 < 3];
       await Promise.all(
         opened.map(async (one) => {
           one.buffers.fields.get("close")!.set(close.subarray(row * LANES, (row + 1) * LANES));
-          const block = { rowCount: 1, inputRow: 0, outputRow: 0 };
-          // A plan may begin at any row: the others follow it.
-          if (row === 0) await one.openPlan.run({ ...block, firstRow, generation: 0 }, { conditions: holds });
-          else await one.run(block, undefined, holds);
+          await one.run({ rowCount: 1, inputRow: 0, outputRow: 0 }, undefined, holds);
         }),
       );
       const shown = opened.map(({ buffers }) =>

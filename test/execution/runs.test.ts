@@ -33,12 +33,9 @@ describe("an open plan", () => {
     await withPool({ threads: 2 }, async ({ pool }) => {
       const data = ones(10);
       const open = await pool.open(data);
-      expect(open.next).toEqual({ row: 0, generation: 0 });
-      for (const rowCount of [4, 1, 3, 2]) {
-        const { row, generation } = open.next;
-        await open.run({ ...blockAt(row, rowCount), generation });
-      }
-      expect(open.next).toEqual({ row: 10, generation: 0 });
+      expect(open.nextRow).toBe(0);
+      for (const rowCount of [4, 1, 3, 2]) await open.run(blockAt(open.nextRow, rowCount));
+      expect(open.nextRow).toBe(10);
       expect([...data.results[0]!]).toEqual(
         Array.from({ length: 30 }, (_, cell) => 1 + Math.floor(cell / 3)),
       );
@@ -54,17 +51,26 @@ describe("an open plan", () => {
       await open.run(blockAt(0, 1));
       for (const value of [5, 7, 2]) {
         data.fields.get("x")!.fill(value, 3, 6);
-        await open.run(blockAt(1, 1));
+        await open.run(blockAt(1, 1), { block: value === 5 ? "next" : "again" });
         expect(data.results[0]![3]).toBe(1 + value);
       }
     });
   });
 
-  test("runs one block after the other, whatever the caller does", async () => {
+  test("refuses a block for which there is no room", async () => {
     await withPool({ threads: 2 }, async ({ pool }) => {
       const data = ones(4);
       const open = await pool.open(data);
-      await Promise.all([0, 1, 2, 3].map((row) => open.run(blockAt(row, 1))));
+      await expect(open.run(blockAt(0, 1), { block: "again" })).rejects.toThrow("no block has run");
+      const running = [0, 1, 2].map((row) => open.run(blockAt(row, 1)));
+      await expect(open.run(blockAt(3, 1))).rejects.toThrow("before there is room");
+      await expect(open.run(blockAt(2, 1), { block: "again" })).rejects.toThrow("before there is room");
+      await open.room();
+      running.push(open.run(blockAt(3, 1)));
+      await Promise.all(running);
+      const again = open.run(blockAt(3, 1), { block: "again" });
+      await expect(open.run(blockAt(0, 1))).rejects.toThrow("before there is room");
+      await again;
       expect([...data.results[0]!.subarray(9)]).toEqual([4, 4, 4]);
     });
   });
@@ -91,7 +97,7 @@ describe("an open plan", () => {
 });
 
 describe("aborting", () => {
-  test("rejects with the signal's reason at once; the plan runs again once its parts have ended", async () => {
+  test("rejects with the signal's reason at once; the plan can restart once its parts have ended", async () => {
     await withPool({ threads: 2 }, async ({ pool, runOnce, markSeen, leaveMark }) => {
       const controller = new AbortController();
       const data = dataOf(waiting(50));
@@ -100,10 +106,11 @@ describe("aborting", () => {
       await markSeen("started");
       controller.abort();
       await expect(aborted).rejects.toMatchObject({ name: "AbortError" });
-      expect(open.next.row).toBe(0);
-      const again = open.run(blockAt(0, 1));
+      await expect(open.run(blockAt(0, 1))).rejects.toMatchObject({ name: "AbortError" });
       leaveMark("go");
-      await again;
+      await open.idle();
+      open.restart();
+      await open.run(blockAt(0, 1));
       expect(data.results[49]![0]).toBe(data.fields.get("x")![0]! + 1);
       expect((await runOnce(dataOf(quick)))[0]).toHaveLength(6);
     });
@@ -203,10 +210,8 @@ describe("results", () => {
         ] as const) {
           const data = dataOf(smallPlan(nodes(partCount), blockRows, 11), 60);
           const open = await pool.open(data);
-          while (open.next.row < 60) {
-            const { row, generation } = open.next;
-            await open.run({ ...blockAt(row, Math.min(blockRows, 60 - row)), generation });
-          }
+          while (open.nextRow < 60)
+            await open.run(blockAt(open.nextRow, Math.min(blockRows, 60 - open.nextRow)));
           await open.close();
           seen.add(data.results.map((result) => bitsOf(result!)).join(";"));
         }

@@ -1,5 +1,6 @@
 import type { PlanData } from "../../src/execution/executor_pool.ts";
-import type { Block, KernelSet } from "../../src/kernel/memory/kernel_set.ts";
+import type { BlockRows } from "../../src/execution/open_plan.ts";
+import type { KernelSet } from "../../src/kernel/memory/kernel_set.ts";
 import { wholeShare } from "../../src/plan/join_plans.ts";
 import type { Operand, Plan, PlanColumn, PlanNode, PlanTask } from "../../src/plan/plan.ts";
 
@@ -52,7 +53,7 @@ export function smallPlan(drawn: SmallNodes, blockRows: number, laneCount: numbe
   return {
     laneCount,
     blockRows,
-    undoBlocks: 0,
+    keptBlocks: 1,
     rowBytes,
     tasks,
     columns,
@@ -125,8 +126,8 @@ export function dataOf(plan: Plan, rowCount = plan.blockRows, rest: Partial<Plan
 }
 
 /** The only block of a plan's input, or the one that starts at `row`. */
-export function blockAt(row: number, rowCount: number): Block {
-  return { firstRow: row, rowCount, generation: row % 2 === 0 ? 0 : 1, inputRow: row, outputRow: row };
+export function blockAt(row: number, rowCount: number): BlockRows {
+  return { rowCount, inputRow: row, outputRow: row };
 }
 
 /** A column of shared memory; every 17th cell is null. */

@@ -75,13 +75,17 @@ test.each([
     const { data, diary } = diarised(plan, ROWS);
     const parts = partsOf(plan);
     const blocks = Array.from({ length: ROWS }, (_, row) => blockAt(row, 1));
-    for (const { firstRow } of blocks)
-      for (const [node, part] of parts)
-        if (uniform() < 0.2) diary.setDuration([firstRow, node, part], below(200));
+    for (const { inputRow: row } of blocks)
+      for (const [node, part] of parts) if (uniform() < 0.2) diary.setDuration([row, node, part], below(200));
     const open = await pool.open(data);
-    await Promise.all(blocks.map((block) => open.run(block)));
-    const wrong = blocks.flatMap(({ firstRow }) =>
-      parts.filter(([node, part]) => diary.runs([firstRow, node, part]) !== 1),
+    const running: Promise<void>[] = [];
+    for (const block of blocks) {
+      await open.room();
+      running.push(open.run(block));
+    }
+    await Promise.all(running);
+    const wrong = blocks.flatMap(({ inputRow: row }) =>
+      parts.filter(([node, part]) => diary.runs([row, node, part]) !== 1),
     );
     expect(wrong, `seed ${seed}`).toEqual([]);
     const alone = diarised(plan, ROWS);

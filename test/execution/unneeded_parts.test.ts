@@ -1,6 +1,6 @@
 import { setTimeout as delay } from "node:timers/promises";
 import { describe, test } from "vitest";
-import type { Block } from "../../src/kernel/memory/kernel_set.ts";
+import type { BlockRows } from "../../src/execution/open_plan.ts";
 import { diarised, type PartDiary } from "./part_diary.ts";
 import { blockAt, dataOf, smallPlan } from "./small_plan.ts";
 import { withPool } from "./test_pool.ts";
@@ -14,8 +14,8 @@ const chain = smallPlan(
 );
 
 /** Block `index` of two rows. */
-function twoRows(index: number): Block {
-  return { ...blockAt(ROWS * index, ROWS), generation: index % 2 };
+function twoRows(index: number): BlockRows {
+  return blockAt(ROWS * index, ROWS);
 }
 
 async function begun(diary: PartDiary, part: Parameters<PartDiary["began"]>[0]): Promise<void> {
@@ -75,7 +75,8 @@ describe.concurrent("a part that nobody needs any more and that does not end", (
       const first = diary.began([0, 1, 0]);
       abort();
       await expect(aborted).rejects.toThrow("enough");
-      await Promise.all([needed, open.run(twoRows(1))]);
+      await needed;
+      await open.idle();
       expect(diary.began([0, 1, 0])).toBe(first);
       await open.close();
     });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { DIAGNOSTICS_MAX } from "../../src/limits.ts";
+import { trials } from "../support/trials.ts";
 import { parse } from "./show_syntax.ts";
 
 /** Parses anything; every position of the result must lie within the text. */
@@ -45,19 +46,19 @@ describe("garbage never throws", () => {
     const soup = fc.array(piece, { maxLength: 60 }).chain((pieces) => {
       return fc.constantFrom(" ", "").map((separator) => pieces.join(separator));
     });
-    fc.assert(fc.property(soup, expectOrderly), { seed: 201, numRuns: 3000 });
+    fc.assert(fc.property(soup, expectOrderly), { seed: 201, numRuns: trials(1000, 3000) });
   });
 
   test("characters of any script", () => {
     fc.assert(fc.property(fc.string({ unit: "binary", maxLength: 200 }), expectOrderly), {
       seed: 202,
-      numRuns: 400,
+      numRuns: trials(100, 400),
     });
   });
 
   test("bytes read as text", () => {
     const bytes = fc.uint8Array({ maxLength: 300 }).map((array) => new TextDecoder("latin1").decode(array));
-    fc.assert(fc.property(bytes, expectOrderly), { seed: 203, numRuns: 1000 });
+    fc.assert(fc.property(bytes, expectOrderly), { seed: 203, numRuns: trials(300, 1000) });
   });
 
   test("a good file with one character changed, added or removed", () => {
@@ -69,6 +70,6 @@ describe("garbage never throws", () => {
       text: fc.oneof(fc.constant(""), fc.string({ unit: "binary", maxLength: 2 }), piece),
     });
     const edited = edit.map(({ at, length, text }) => good.slice(0, at) + text + good.slice(at + length));
-    fc.assert(fc.property(edited, expectOrderly), { seed: 204, numRuns: 3000 });
+    fc.assert(fc.property(edited, expectOrderly), { seed: 204, numRuns: trials(800, 3000) });
   });
 });

@@ -36,21 +36,29 @@ neutral = group_neutralize(rank(volume), sector)
 correlated = correlation(close, volume, 10)
 `;
 
-/** The first bars of the bundled table for a few symbols, one text per file. */
-export function realBars(fileCount: number, daysPerFile: number, symbolCount = 12): string[] {
+/** By the number of symbols: the header of the bundled table, and the lines of each day, oldest first. */
+const bundled = new Map<number, readonly [header: string, days: readonly (readonly string[])[]]>();
+
+function bundledDays(symbolCount: number): readonly [header: string, days: readonly (readonly string[])[]] {
+  const known = bundled.get(symbolCount);
+  if (known) return known;
   const text = gunzipSync(readFileSync(join(ROOT, "examples/data/sp100_daily.csv.gz"))).toString();
   const [header, ...lines] = text.trim().split("\n");
   const symbols = new Set(lines.slice(0, symbolCount).map((line) => line.split(",")[1]));
-  const days = new Map<string, string[]>();
-  for (const line of lines) {
-    const [day, symbol] = line.split(",") as [string, string];
-    if (!symbols.has(symbol)) continue;
-    if (!days.has(day)) days.set(day, []);
-    days.get(day)?.push(line);
-  }
-  const sorted = [...days.keys()].sort();
+  const wanted = lines.filter((line) => symbols.has(line.split(",", 2)[1]));
+  const days = [...Map.groupBy(wanted, (line) => line.split(",", 1)[0]!)].sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  const found = [header!, days.map(([, ofDay]) => ofDay)] as const;
+  bundled.set(symbolCount, found);
+  return found;
+}
+
+/** The first bars of the bundled table for a few symbols, one text per file. */
+export function realBars(fileCount: number, daysPerFile: number, symbolCount = 12): string[] {
+  const [header, days] = bundledDays(symbolCount);
   return Array.from({ length: fileCount }, (_, file) => {
-    const rows = sorted.slice(file * daysPerFile, (file + 1) * daysPerFile).flatMap((day) => days.get(day)!);
+    const rows = days.slice(file * daysPerFile, (file + 1) * daysPerFile).flat();
     return `${[header, ...rows].join("\n")}\n`;
   });
 }

@@ -5,12 +5,13 @@ import type { Dag } from "../../src/dag/dag.ts";
 import { PLAN_PASS_NAMES } from "../../src/plan/passes.ts";
 import { FIELDS, GROUPS } from "../conformance/awkward_panels.ts";
 import { testSeed } from "../support/seeded.ts";
+import { trials as tried } from "../support/trials.ts";
 import { ROLLING, randomProgram, randomSwitches } from "./random_conditions.ts";
 import { Draws, randomPanel } from "./random_panel.ts";
 import { blocksOf, type PanelColumns, type RunOptions, runDag, UNTOUCHED } from "./run_plan.ts";
 
 const SEED = testSeed();
-const RUNS = 4;
+const RUNS = tried(2, 40);
 const TIMEOUT_MS = 300_000 + 3000 * RUNS;
 
 type Way = Pick<RunOptions, "repeats" | "givesUp" | "partCount" | "disabledPasses"> & {

@@ -1,8 +1,7 @@
 import { expect, test } from "vitest";
 import { compile, finalDag } from "../../src/compile.ts";
 import type { Dag } from "../../src/dag/dag.ts";
-import { CatchUp } from "../../src/plan/catch_up.ts";
-import { generationsOf } from "../../src/plan/plan.ts";
+import { type BlockChoice, Progress } from "../../src/plan/progress.ts";
 import { FIELDS } from "../conformance/awkward_panels.ts";
 import { testSeed } from "../support/seeded.ts";
 import { trials } from "../support/trials.ts";
@@ -11,13 +10,17 @@ import { Draws, randomPanel } from "./random_panel.ts";
 import { type PanelColumns, prepared, runBlock, runDag, UNTOUCHED } from "./run_plan.ts";
 
 /**
- * Rows of a session as its plan sees them: they are pushed, taken back, revised and completed at random, each time under
- * other conditions. Whatever ran before, the last run of each row gives the bits of one whole run over the panel.
+ * Rows of a session as its plan sees them: they are pushed, revised and completed at random, each time under other
+ * conditions, and revisions and completions fail. Whatever ran before, the last run of each row gives the bits of one whole
+ * run over the panel.
  */
 
 const PROGRAMS = trials(20, 3000);
 const ROWS = 120;
 const LANES = 4;
+
+/** The input of a row whose revision has failed. */
+const NO_ROW = -1;
 
 /** Runs the panel row by row in a random way; for each row the conditions of its last run. */
 class RandomRows {
@@ -25,15 +28,15 @@ class RandomRows {
   readonly results: readonly Float64Array[];
   readonly #draws: Draws;
   readonly #run: ReturnType<typeof prepared>;
-  readonly #catchUp: CatchUp;
+  readonly #progress: Progress;
   /** Conditions hold for a while, so that gaps of all lengths come up. */
   #isOn: readonly boolean[];
-  #inputRow = 0;
+  #inputRow = NO_ROW;
 
   constructor(dag: Dag, panel: PanelColumns, draws: Draws) {
     this.#draws = draws;
     this.#run = prepared(dag, panel, { blockRows: 1, isRevisable: true });
-    this.#catchUp = new CatchUp(this.#run.plan);
+    this.#progress = new Progress(this.#run.plan);
     this.results = this.#run.results;
     const conditionCount = 1 + Math.max(-1, ...dag.outputs.map(({ condition }) => condition ?? -1));
     this.#isOn = Array.from({ length: conditionCount }, () => true);
@@ -42,12 +45,13 @@ class RandomRows {
   runAll(): void {
     while (this.switches.length < ROWS) {
       const row = this.switches.length;
-      if (this.#draws.happens(0.3)) this.#takeBack(row);
-      for (let times = row > 0 ? this.#draws.pick([0, 0, 1, 2]) : 0; times > 0; times--)
-        this.#runRow(row - 1, this.#anyRow());
+      for (let times = row > 0 ? this.#draws.pick([0, 0, 1, 2]) : 0; times > 0; times--) {
+        if (this.#draws.happens(0.5)) this.#fail(this.#draws.happens(0.5) ? "again" : "rest");
+        if (this.#draws.happens(0.7)) this.#runRow(row - 1, this.#anyRow());
+      }
       if (row > 0 && this.#inputRow !== row - 1) this.#runRow(row - 1, row - 1);
-      if (this.#draws.happens(0.2)) this.#takeBack(row);
       this.#runRow(row, this.#draws.happens(0.6) ? row : this.#anyRow());
+      if (this.#draws.happens(0.2)) this.#fail("rest");
       if (this.#draws.happens(0.2)) this.#complete(row);
     }
     if (this.#inputRow !== ROWS - 1) this.#runRow(ROWS - 1, ROWS - 1);
@@ -58,36 +62,37 @@ class RandomRows {
   }
 
   #runRow(row: number, inputRow: number): void {
+    const block = row === this.switches.length ? "next" : "again";
     this.#inputRow = inputRow;
     this.switches[row] = this.#nextSwitches();
-    const selection = this.#catchUp.select(this.switches[row]!, row);
-    this.#catchUp.commit(selection, row, row + 1);
-    runBlock(this.#run.runner, this.#run.plan, this.#blockOf(row, inputRow), {}, selection);
+    this.#runBlock(block, this.switches[row]!, inputRow);
   }
 
-  /** The row and perhaps those behind it run with input that never comes; then they have not been there. */
-  #takeBack(row: number): void {
-    const before = this.#catchUp.positions();
-    for (let ahead = this.#draws.pick([0, 0, 1, 2]); ahead >= 0 && row < ROWS; ahead--, row++) {
-      const selection = this.#catchUp.select(this.#nextSwitches(), row);
-      this.#catchUp.commit(selection, row, row + 1);
-      runBlock(this.#run.runner, this.#run.plan, this.#blockOf(row, this.#anyRow()), {}, selection);
-    }
-    this.#catchUp.restore(before);
+  /** The newest row runs again over other input, or its rest: a node fails, and the row is as it was. */
+  #fail(block: "again" | "rest"): void {
+    // Its rest is that of the input that it has.
+    if (block === "rest" && this.#inputRow === NO_ROW) return;
+    const inputRow = block === "rest" ? this.#inputRow : this.#anyRow();
+    this.#runBlock(block, this.#nextSwitches(), inputRow, this.#draws.below(this.#run.plan.nodes.length));
+    this.#progress.undo();
+    if (block === "again") this.#inputRow = NO_ROW;
   }
 
   /** Runs what the newest row left out. */
   #complete(row: number): void {
-    const all = this.#isOn.map(() => true);
-    const selection = this.#catchUp.select(all, row, { addsRemainingNodes: true });
-    this.#catchUp.commit(selection, row, row + 1, true);
-    runBlock(this.#run.runner, this.#run.plan, this.#blockOf(row, this.#inputRow), {}, selection);
-    this.switches[row] = all;
+    this.switches[row] = this.#isOn.map(() => true);
+    this.#runBlock("rest", this.switches[row]!, this.#inputRow);
   }
 
-  #blockOf(row: number, inputRow: number) {
-    const generation = row % generationsOf(this.#run.plan);
-    return { firstRow: row, rowCount: 1, generation, inputRow, outputRow: row };
+  /** @param failing nodes from here on do not run */
+  #runBlock(block: BlockChoice, conditions: readonly boolean[], inputRow: number, failing = Infinity): void {
+    const { plan, runner } = this.#run;
+    const start = this.#progress.startOf(block);
+    const selection = this.#progress.select({ block, conditions });
+    this.#progress.begin(selection, 1, block);
+    const isRun = selection?.isRun.map((one, node) => (node < failing ? one : 0));
+    const rows = { ...start, rowCount: 1, inputRow, outputRow: start.firstRow };
+    runBlock(runner, plan, rows, {}, selection && { ...selection, isRun: isRun! });
   }
 
   #nextSwitches(): readonly boolean[] {
@@ -121,31 +126,26 @@ test(`${PROGRAMS} random programs`, { timeout: 30_000 * PROGRAMS }, () => {
   }
 });
 
-test("a row that catches up from before windows are full is taken back: no window sees rows behind it", () => {
+test("a row that catches up from before windows are full is revised in vain: no window sees what it was", () => {
   const text = "param c = 0\nf = delay(ts_argmin(x, 8, min_periods=2), 23) when c > 0";
   const dag = finalDag(compile(text, { fields: FIELDS }));
   const panel = randomPanel(1, ROWS, LANES);
-  const run = prepared(dag, panel, { blockRows: 1, isRevisable: true });
-  const catchUp = new CatchUp(run.plan);
-  const runRow = (row: number, isOn: boolean, inputRow = row) => {
-    const selection = catchUp.select([isOn], row);
-    catchUp.commit(selection, row, row + 1);
-    const generation = row % generationsOf(run.plan);
-    runBlock(
-      run.runner,
-      run.plan,
-      { firstRow: row, rowCount: 1, generation, inputRow, outputRow: row },
-      {},
-      selection,
-    );
+  const { plan, runner, results } = prepared(dag, panel, { blockRows: 1, isRevisable: true });
+  const progress = new Progress(plan);
+  const runRow = (block: BlockChoice, isOn: boolean, inputRow?: number) => {
+    const start = progress.startOf(block);
+    const selection = progress.select({ block, conditions: [isOn] });
+    progress.begin(selection, 1, block);
+    const { firstRow } = start;
+    const rows = { ...start, rowCount: 1, inputRow: inputRow ?? firstRow, outputRow: firstRow };
+    runBlock(runner, plan, rows, {}, selection);
   };
   const last = 25;
-  for (let row = 0; row < last; row++) runRow(row, row < 2);
-  const before = catchUp.positions();
-  runRow(last, true, ROWS - 1);
-  catchUp.restore(before);
-  runRow(last, true);
+  for (let row = 0; row <= last; row++) runRow("next", row < 2);
+  runRow("again", true, ROWS - 1);
+  progress.undo();
+  runRow("again", true);
   const expected = runDag({ ...dag, conditionSets: null }, panel)[0]!;
   const cellsOf = (values: Float64Array) => [...values.subarray(last * LANES, (last + 1) * LANES)];
-  expect(cellsOf(run.results[0]!)).toEqual(cellsOf(expected));
+  expect(cellsOf(results[0]!)).toEqual(cellsOf(expected));
 });

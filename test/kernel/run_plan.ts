@@ -9,9 +9,9 @@ import { initializeArena } from "../../src/kernel/run/initialize_arena.ts";
 import { NodeRunner } from "../../src/kernel/run/node_runner.ts";
 import type { Registry } from "../../src/operator/registry.ts";
 import type { Panel } from "../../src/panel.ts";
-import { CatchUp, type NodeSelection } from "../../src/plan/catch_up.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import type { Plan } from "../../src/plan/plan.ts";
+import { type NodeSelection, Progress } from "../../src/plan/progress.ts";
 import { atOnce, compileKernels } from "./at_once.ts";
 
 const PAGE_BYTES = 65_536;
@@ -95,18 +95,20 @@ function sizesOf({ blockRows = BLOCK_ROWS_DEFAULT }: RunOptions): number[] {
 export function runDag(dag: Dag, panel: PanelColumns, options: RunOptions = {}): Float64Array[] {
   const { rowCount } = panel;
   const { plan, kernels, memory, runner, results } = prepared(dag, panel, options);
-  const run = (block: Block, selection?: NodeSelection) => runBlock(runner, plan, block, options, selection);
-  const catchUp = new CatchUp(plan);
+  const run = (block: Block, selection?: NodeSelection | null) =>
+    runBlock(runner, plan, block, options, selection);
+  const progress = new Progress(plan);
   let index = 0;
   for (const block of blocksOf(rowCount, sizesOf(options))) {
     const { conditionsOf } = options;
     if (!conditionsOf) run(block);
     const runs = conditionsOf?.(index) ?? [];
     for (const [i, areTrue] of runs.entries()) {
-      const selection = catchUp.select(areTrue, block.firstRow);
+      const choice = i === 0 ? "next" : "again";
+      const selection = progress.select({ conditions: areTrue, block: choice });
       const inputRow = i === runs.length - 1 ? block.inputRow : rowCount - block.firstRow - block.rowCount;
       run({ ...block, inputRow }, selection);
-      catchUp.commit(selection, block.firstRow, block.firstRow + block.rowCount);
+      progress.begin(selection, block.rowCount, choice);
     }
     index++;
   }
@@ -129,18 +131,20 @@ export function runBlock(
   plan: Plan,
   block: Block,
   options: RunOptions,
-  selection?: NodeSelection,
+  selection?: NodeSelection | null,
 ): void {
   const { parts, repeats = 1, givesUp = false } = options;
   const halfBlock = { ...block, rowCount: Math.ceil(block.rowCount / 2) };
   const runNodes = (times: number) => {
     for (const { id, partCount, outputs } of plan.nodes) {
       if (selection?.isRun[id] === 0) continue;
-      const start = selection && {
-        row: selection.startRows[id]!,
-        rebuild: selection.isRebuilt[id] === 1,
-        generation: selection.generations[id]!,
-      };
+      const start = selection
+        ? {
+            row: selection.startRows[id]!,
+            rebuild: selection.isRebuilt[id] === 1,
+            generation: selection.generations[id]!,
+          }
+        : undefined;
       const all = Array.from({ length: partCount }, (_, index) => index);
       for (const part of outputs.length > 0 && parts ? parts : all) {
         if (givesUp) runner.run(id, part, halfBlock, start);
@@ -177,8 +181,8 @@ function compiled(dag: Dag, laneCount: number, blockRows: number, options: RunOp
   const key = [laneCount, blockRows, reference, partCount, isRevisable, ...disabledPasses].join(" ");
   const before = ofDag.get(key);
   if (before) return before;
-  const undoBlocks = isRevisable ? OVERLAPPING_BLOCKS_MAX : 0;
-  const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1, disabledPasses, undoBlocks });
+  const keptBlocks = isRevisable ? OVERLAPPING_BLOCKS_MAX : 1;
+  const formed = formPlan(dag, { laneCount, blockRows, executorCount: 1, disabledPasses, keptBlocks });
   const nodes = formed.nodes.map((node) => ({ ...node, partCount: partCount ?? node.partCount }));
   const plan = { ...formed, nodes };
   const kernelOptions = { reference, executorCount: 1, snapshots: isRevisable };

@@ -1,7 +1,7 @@
 import { describe, expect, test } from "vitest";
 import { MeasuredLatency } from "../../src/live/latency.ts";
-import type { NodeSelection } from "../../src/plan/catch_up.ts";
 import type { PlanNode } from "../../src/plan/plan.ts";
+import type { NodeSelection } from "../../src/plan/progress.ts";
 
 /**
  *     0 --> 1 --> 3        2 is cut into two parts

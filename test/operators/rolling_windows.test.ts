@@ -3,6 +3,7 @@ import { describe, expect, test } from "vitest";
 import { builtInRegistry } from "../../operators/index.ts";
 import type { RollingDefinition, Settings } from "../../src/operator/definition.ts";
 import { applyOperator } from "../kernel/small_panel.ts";
+import { trials } from "../support/trials.ts";
 
 const { NaN: none, POSITIVE_INFINITY: inf } = Number;
 
@@ -118,7 +119,7 @@ describe.each(Object.entries({ ...PLACED, ...PLACED_PAIRS }))("%s", (name, defin
         const columns = name in PLACED_PAIRS ? [y, x] : [x];
         expectDefinition(name, definition, columns, d, least, partCount);
       }),
-      { numRuns: 300 },
+      { numRuns: trials(60, 300) },
     );
   });
 });

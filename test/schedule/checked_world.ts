@@ -2,6 +2,7 @@ import { expect } from "vitest";
 import type {
   Instruction,
   PartId,
+  PartLoss,
   ReleaseInstruction,
   RunEnd,
   RunInstruction,
@@ -12,10 +13,6 @@ import type {
 import { QUEUE_SLOTS } from "../../src/schedule/executor_queue.ts";
 import { HAND_OVER_NS } from "../../src/schedule/stealing.ts";
 import { ListedScheduler } from "./listed_scheduler.ts";
-
-type EndCause =
-  | { readonly kind: "cancelled" }
-  | { readonly kind: "failed"; readonly node: number; readonly reason: string };
 
 /** The run of a plan over one block. */
 export class RunModel {
@@ -31,8 +28,8 @@ export class RunModel {
   /** Parts that were running on a lost executor. */
   readonly suspects = new Set<string>();
   outstanding = 0;
-  /** Why it ends early. */
-  cause: EndCause | null = null;
+  /** Executors pass over its parts. */
+  isCut = false;
   end: RunEnd | null = null;
 
   constructor(
@@ -129,6 +126,8 @@ export class CheckedWorld {
   #underWay: RunModel[] = [];
   readonly #scheduler: ListedScheduler;
   readonly #options: WorldOptions;
+  /** Parts that have lost two executors, which the scheduler is to tell of. */
+  readonly #losses: PartId[] = [];
 
   constructor(options: WorldOptions) {
     this.#options = options;
@@ -144,7 +143,7 @@ export class CheckedWorld {
   /** True if another run of the plan may be submitted now. */
   maySubmit(plan: number, overlap: number): boolean {
     const underWay = this.plans[plan]!.runs.filter(({ end }) => !end);
-    return underWay.length < overlap || underWay.some(({ cause }) => cause);
+    return underWay.length < overlap;
   }
 
   submit(plan: number, call: number, isNeeded: Uint8Array | null): SchedulerEvent {
@@ -152,7 +151,6 @@ export class CheckedWorld {
     const before = model.runs.at(-1);
     const order = { call: Math.max(call, before?.call ?? 0), priority: model.priority };
     const run = new RunModel(model, model.runs.length, order, isNeeded);
-    if (before && !before.end && before.cause) run.cause = { kind: "cancelled" };
     model.runs.push(run);
     const isLater = (other: RunModel) =>
       other.priority < run.priority || (other.priority === run.priority && other.call > run.call);
@@ -174,8 +172,8 @@ export class CheckedWorld {
     return this.queues.get(executor)!.filter((queued) => mayRun(queued));
   }
 
-  /** A queued part, chosen by `pick`, is done (or its kernel threw). */
-  complete(executor: number, pick: number, kind: "done" | "failed"): SchedulerEvent {
+  /** A queued part, chosen by `pick`, is done (or its kernel threw); nothing is run of a block that is cut. */
+  complete(executor: number, pick: number, fails = false): SchedulerEvent {
     const queue = this.queues.get(executor)!;
     const choice = this.runnable(executor);
     const done = choice[pick % choice.length]!;
@@ -183,9 +181,9 @@ export class CheckedWorld {
     const { run, instruction, ns } = done;
     const { ticket, node, part } = instruction;
     run.outstanding--;
-    if (kind === "failed") endEarly(run, { kind: "failed", node, reason: "kernel" });
-    else run.noteDone(node, part);
-    return kind === "failed" ? { kind, executor, ticket } : { kind, executor, ticket, ns };
+    run.noteDone(node, part);
+    run.isCut ||= fails;
+    return { kind: "done", executor, ticket, ns: run.isCut ? null : ns };
   }
 
   /** Answers the first waiting steal; null if no steal waits. */
@@ -210,24 +208,20 @@ export class CheckedWorld {
     const choice = this.runnable(executor);
     this.queues.delete(executor);
     const running = pick === null ? undefined : choice[pick % choice.length];
-    // Lost in the order of the slots of the queue; a run fails with the part that was running only.
     for (const queued of queue) queued.run.outstanding--;
     if (running) {
       const { run, instruction } = running;
       const key = keyOf(instruction.node, instruction.part);
-      if (run.suspects.has(key) && !run.cause)
-        endEarly(run, { kind: "failed", node: instruction.node, reason: "executor" });
+      if (run.suspects.has(key)) this.#losses.push(idOf(instruction));
       run.suspects.add(key);
     }
     return { kind: "fault", executor, running: running ? idOf(running.instruction) : null };
   }
 
-  /** Cancels one of the runs so far, chosen by `pick`, which may have ended, and those behind it. */
-  cancel(plan: number, pick: number): SchedulerEvent {
+  /** Nobody needs one of the runs so far, chosen by `pick`, nor those behind it: the scheduler is not told. */
+  cut(plan: number, pick: number): void {
     const runs = this.plans[plan]?.runs ?? [];
-    const first = pick % Math.max(1, runs.length);
-    for (const run of runs.slice(first)) if (!run.end) run.cause ??= { kind: "cancelled" };
-    return { kind: "cancel", plan, block: runs[first]?.block ?? pick };
+    for (const run of runs.slice(pick % Math.max(1, runs.length))) run.isCut = true;
   }
 
   /** Passes events to the scheduler and checks its instructions. */
@@ -237,15 +231,17 @@ export class CheckedWorld {
       if (instruction.kind === "run") this.#start(instruction);
       else if (instruction.kind === "release") this.#release(instruction);
       else if (instruction.kind === "steal") this.#noteSteal(instruction);
+      else if (instruction.kind === "lost") this.#noteLoss(instruction);
       else this.#endRun(instruction);
     }
+    expect(this.#losses, "all losses are told").toEqual([]);
     this.#expectNothingForgotten();
     return instructions;
   }
 
   /** Parts that could run now and are neither done nor queued. */
   readyParts(run: RunModel): { readonly node: number; readonly part: number }[] {
-    if (run.cause || run.end) return [];
+    if (run.end) return [];
     const queued = new Set(
       this.#allQueued().flatMap((other) =>
         other.run === run ? [keyOf(other.instruction.node, other.instruction.part)] : [],
@@ -269,7 +265,7 @@ export class CheckedWorld {
     if (queue.length >= QUEUE_SLOTS) return false;
     const ready = queue.filter(({ isAhead }) => !isAhead);
     if (ready.length < this.#options.queuePartsMin) return true;
-    const isEarliest = this.#underWay.find(({ cause }) => !cause) === run;
+    const isEarliest = this.#underWay[0] === run;
     return isEarliest && nsOf(ready) < this.#options.queueNs;
   }
 
@@ -278,7 +274,6 @@ export class CheckedWorld {
     const run = this.plans[plan]!.runs.find((one) => one.block === block)!;
     const queue = this.queues.get(instruction.executor)!;
     expect(run.end, "no part after the end").toBeNull();
-    expect(run.cause, "no part of a run that is ending").toBeNull();
     expect(instruction.call).toBe(run.call);
     const { weight, costNs, partCount } = run.plan.nodes[node]!;
     expect(instruction.weight).toBe(weight);
@@ -332,10 +327,7 @@ export class CheckedWorld {
     expect(queued, "what is stolen is queued").toBeDefined();
     expect(queued.isAsked, "asked for once").toBe(false);
     queued.isAsked = true;
-    if (queued.isAhead) {
-      expect(queued.run.cause, "taken back where it might wait forever").not.toBeNull();
-      return;
-    }
+    expect(queued.isAhead, "what waits for its inputs is not stolen").toBe(false);
     const asked = this.#allQueued().filter((one) => one.isAsked && !one.isBegun && !one.isAhead).length;
     const idle = [...this.queues.values()].filter((one) => one.every(({ isAhead }) => isAhead)).length;
     expect(asked, "one steal per idle executor").toBeLessThanOrEqual(idle);
@@ -344,14 +336,22 @@ export class CheckedWorld {
     expect(restNs, "moved before its owner would begin it").toBeGreaterThanOrEqual(HAND_OVER_NS + moveNs);
   }
 
+  #noteLoss({ plan, block, node }: PartLoss): void {
+    const at = this.#losses.findIndex(
+      (part) => part.plan === plan && part.block === block && part.node === node,
+    );
+    expect(at, "lost twice").toBeGreaterThanOrEqual(0);
+    this.#losses.splice(at, 1);
+    this.plans[plan]!.runs.find((one) => one.block === block)!.isCut = true;
+  }
+
   #endRun(end: RunEnd): void {
     const { runs } = this.plans[end.plan]!;
     const run = runs.find(({ block }) => block === end.block)!;
     expect(run.end, "a run ends once").toBeNull();
     expect(run.outstanding, "a run ends with its last part").toBe(0);
     expect(runs.find((one) => !one.end)?.block, "blocks end in order").toBe(end.block);
-    if (!run.cause) expect(run.isDone).toBe(true);
-    expect(end).toEqual({ plan: end.plan, block: end.block, ...(run.cause ?? { kind: "finished" }) });
+    expect(run.isDone, "all its parts are done").toBe(true);
     run.end = end;
     this.#underWay.splice(this.#underWay.indexOf(run), 1);
   }
@@ -359,8 +359,7 @@ export class CheckedWorld {
   #expectNothingForgotten(): void {
     for (const { runs } of this.plans) {
       const first = runs.find(({ end }) => !end);
-      if (first?.outstanding === 0)
-        expect(first.cause !== null || first.isDone, "it would have ended").toBe(false);
+      if (first?.outstanding === 0) expect(first.isDone, "it would have ended").toBe(false);
     }
     for (const run of this.#underWay) {
       const hasRoom = [...this.queues.values()].some((queue) => this.#hasRoom(queue, run));
@@ -375,13 +374,6 @@ function mayRun({ run, instruction, isAhead }: QueuedPart): boolean {
 
 function nsOf(queue: readonly QueuedPart[]): number {
   return queue.reduce((sum, { ns }) => sum + ns, 0);
-}
-
-/** The run ends early, and so do the later blocks that were submitted. */
-function endEarly(run: RunModel, cause: EndCause): void {
-  run.cause ??= cause;
-  const { runs } = run.plan;
-  for (const later of runs.slice(runs.indexOf(run) + 1)) later.cause ??= { kind: "cancelled" };
 }
 
 function idOf({ plan, block, node, part }: RunInstruction): PartId {

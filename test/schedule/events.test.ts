@@ -7,7 +7,6 @@ import { ListedScheduler } from "./listed_scheduler.ts";
 const opened = (plan: number, drawing: Drawing) => {
   return { kind: "opened" as const, plan, nodes: new DrawnGraph(drawing, 1).nodes };
 };
-const cancel = (plan: number, block = 0) => ({ kind: "cancel", plan, block }) as const;
 
 /** Of two nodes that of the part alone. */
 const isNodeOf = ({ node }: RunInstruction) => Uint8Array.from([0, 1], (id) => (id === node ? 1 : 0));
@@ -18,18 +17,12 @@ const submitted = (plan: number, block = 0, call = plan, isNeeded: Uint8Array | 
 /** A plan is opened and run; later plans belong to later calls. */
 const ran = (plan: number, drawing: Drawing) => [opened(plan, drawing), submitted(plan)];
 const joined = (executor: number) => ({ kind: "joined" as const, executor });
-const done = ({ executor, ticket }: RunInstruction, ns = 1): SchedulerEvent => {
+const done = ({ executor, ticket }: RunInstruction, ns: number | null = 1): SchedulerEvent => {
   return { kind: "done", executor, ticket, ns };
 };
-const failed = ({ executor, ticket }: RunInstruction): SchedulerEvent => ({
-  kind: "failed",
-  executor,
-  ticket,
-});
 const runs = (instructions: readonly Instruction[]) => instructions.filter((one) => one.kind === "run");
 const steals = (instructions: readonly Instruction[]) => instructions.filter((one) => one.kind === "steal");
 const finished = (plan: number, block = 0) => ({ kind: "finished", plan, block });
-const cancelled = (plan: number, block = 0) => ({ kind: "cancelled", plan, block });
 const single: Drawing = { a: {} };
 const parts = (partCount: number, partNs = 1): Drawing => ({ a: { partCount, cost: partCount * partNs } });
 
@@ -146,36 +139,17 @@ describe("blocks that overlap", () => {
     expect(next).toMatchObject([finished(0, 4), { kind: "run", block: 5, node: a!.node }]);
   });
 
-  test("end with the one that fails, in order, and so do those submitted before its end was reported", () => {
+  test("end in order: a later one that is done waits for the one before", () => {
     const scheduler = new ListedScheduler(counted(4));
-    const twice = { a: { partCount: 2 }, b: { partCount: 2 } };
-    const started = runs(
-      scheduler.handleAll([joined(0), opened(0, twice), submitted(0, 0, 0), submitted(0, 1, 0)]),
-    );
-    const [first, ...rest] = started;
-    expect(scheduler.handle(failed(first!))).toEqual([]);
-    expect(scheduler.handle(submitted(0, 2, 0))).toEqual([]);
-    expect(scheduler.handleAll(rest.map((run) => done(run)))).toEqual([
-      { kind: "failed", plan: 0, block: 0, node: first!.node, reason: "kernel" },
-      cancelled(0, 1),
-      cancelled(0, 2),
-    ]);
-    expect(runs(scheduler.handle(submitted(0, 3)))).toHaveLength(4);
-  });
-
-  test("do not end before the block before", () => {
-    const scheduler = new ListedScheduler(counted(4));
-    // Block 1 of a fails while block 0 of b, which a has nothing to do with, runs.
+    // Block 1 of a is done while block 0 of b, which a has nothing to do with, runs; nobody needs b in block 1.
     const drawing = { a: { cost: 9 }, b: { cost: 1 } };
-    const [a, b] = runs(scheduler.handleAll([joined(0), ...ran(0, drawing), submitted(0, 1, 0)]));
+    const [a, b] = runs(
+      scheduler.handleAll([joined(0), ...ran(0, drawing), submitted(0, 1, 0, Uint8Array.of(1, 0))]),
+    );
     const [next] = runs(scheduler.handle(done(a!)));
     expect(next).toMatchObject({ block: 1, node: a!.node });
-    expect(scheduler.handle(failed(next!))).toEqual([]);
-    const ends = scheduler.handle(done(b!));
-    expect(ends).toEqual([
-      finished(0, 0),
-      { kind: "failed", plan: 0, block: 1, node: a!.node, reason: "kernel" },
-    ]);
+    expect(scheduler.handle(done(next!))).toEqual([]);
+    expect(scheduler.handle(done(b!))).toEqual([finished(0, 0), finished(0, 1)]);
   });
 
   test("may run some nodes only: a node that one leaves out waits for those before it", () => {
@@ -188,56 +162,22 @@ describe("blocks that overlap", () => {
     expect(runs(scheduler.handle(done(a!)))).toMatchObject([{ block: 2, node: a!.node }]);
     expect(runs(scheduler.handle(done(b!)))).toMatchObject([{ block: 1, node: b!.node }]);
   });
-
-  test("may be cancelled from one on: those before it go on", () => {
-    const scheduler = new ListedScheduler(counted(4));
-    const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single), submitted(0, 1, 0)]));
-    expect(scheduler.handle(cancel(0, 1))).toEqual([]);
-    expect(scheduler.handle(done(first!))).toEqual([finished(0, 0), cancelled(0, 1)]);
-  });
 });
 
-describe("cancelling", () => {
-  test("ends a run with its last outstanding part and leaves others alone", () => {
-    const scheduler = new ListedScheduler(counted(2));
-    const [first, second] = runs(scheduler.handleAll([joined(0), ...ran(0, parts(9)), ...ran(1, single)]));
-    expect(scheduler.handle(cancel(0))).toEqual([]);
-    const freed = scheduler.handle(done(first!));
-    expect(runs(freed).map((run) => run.plan)).toEqual([1]);
-    expect(scheduler.handle(failed(second!))).toEqual([cancelled(0)]);
-    expect(scheduler.handle(done(runs(freed)[0]!))).toEqual([finished(1)]);
-  });
-
-  test("an idle run ends at once; one that has ended, or a plan that is unknown, is no news", () => {
-    const scheduler = new ListedScheduler();
-    scheduler.handleAll([...ran(0, single), submitted(0, 1, 0)]);
-    expect(scheduler.handle(cancel(0))).toEqual([cancelled(0), cancelled(0, 1)]);
-    expect(scheduler.handle(cancel(0))).toEqual([]);
-    expect(scheduler.handle(cancel(7))).toEqual([]);
-  });
-
-  test("leaves the plan as it was: its next run starts from the beginning", () => {
-    const scheduler = new ListedScheduler(counted(2));
-    const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single)]));
-    scheduler.handle(cancel(0));
-    expect(scheduler.handle(done(first!))).toEqual([cancelled(0)]);
-    const [again] = runs(scheduler.handle(submitted(0)));
-    expect(scheduler.handle(done(again!))).toEqual([finished(0)]);
-    expect(scheduler.handle({ kind: "closed", plan: 0 })).toEqual([]);
-    expect(scheduler.handle(cancel(0))).toEqual([]);
-  });
-});
-
-describe("a kernel that throws", () => {
-  test("fails its run, named by the first node that failed, after the other parts came back", () => {
-    const scheduler = new ListedScheduler(counted(2));
-    const started = runs(scheduler.handleAll([joined(0), joined(1), ...ran(0, parts(9))]));
-    const replies = started.map((run, index) => (index === 2 ? done(run) : failed(run)));
-    expect(scheduler.handleAll(replies.slice(0, 3))).toEqual([]);
-    expect(scheduler.handleAll(replies.slice(3))).toEqual([
-      { kind: "failed", plan: 0, block: 0, node: 0, reason: "kernel" },
-    ]);
-  });
+test("parts that executors have passed over leave no mark on costs", () => {
+  const scheduler = new ListedScheduler(counted(2));
+  const drawing = { a: { cost: 9 }, b: { inputs: ["a"], cost: 7 } };
+  const nodeNs = new Float64Array(2);
+  const block = (ns: number, last: number | null) => {
+    const [first] = runs(scheduler.handle(submitted(0)));
+    const [second] = runs(scheduler.handle(done(first!, ns)));
+    expect(scheduler.handle(done(second!, last))).toEqual([finished(0)]);
+  };
+  scheduler.handleAll([joined(0), { ...opened(0, drawing), nodeNs }]);
+  block(5, null);
+  expect([...nodeNs]).toEqual([0, 0]);
+  block(5, 6);
+  expect([...nodeNs]).toEqual([5, 6]);
 });
 
 describe("a lost executor", () => {
@@ -256,13 +196,14 @@ describe("a lost executor", () => {
     expect(scheduler.handleAll(again.map((run) => done(run)))).toEqual([finished(0)]);
   });
 
-  test("fails the run if the same part was running when another one was lost before", () => {
+  test("is told of if the same part was running when another one was lost before", () => {
     const scheduler = new ListedScheduler(counted(2));
     const [first] = runs(scheduler.handleAll([joined(0), ...ran(0, single)]));
     const [again] = runs(scheduler.handleAll([fault(0, first!), joined(1)]));
-    expect(scheduler.handle(fault(1, again!))).toEqual([
-      { kind: "failed", plan: 0, block: 0, node: 0, reason: "executor" },
-    ]);
+    expect(scheduler.handle(fault(1, again!))).toEqual([{ kind: "lost", plan: 0, block: 0, node: 0 }]);
+    // Executors pass over it then.
+    const [last] = runs(scheduler.handle(joined(2)));
+    expect(scheduler.handle(done(last!, null))).toEqual([finished(0)]);
   });
 
   test("blames only the part that was running: one that waited in the queue may be lost again", () => {

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import type { Instruction, ScheduledNode, SchedulerEvent } from "../../src/schedule/events.ts";
+import { trials } from "../support/trials.ts";
 import { CheckedWorld, type WorldOptions } from "./checked_world.ts";
 import { randomGraphs } from "./random_graph.ts";
 
@@ -22,7 +23,7 @@ function runDry(world: CheckedWorld, pick: () => number, afterEach: (said: Instr
       const busy = [...world.queues.keys()].filter((executor) => world.runnable(executor).length > 0);
       const steal = pick() % 2 || busy.length === 0 ? world.answerSteal(pick() % 3 === 0) : null;
       if (steal) events.push(steal);
-      else if (busy.length > 0) events.push(world.complete(busy[pick() % busy.length]!, pick(), "done"));
+      else if (busy.length > 0) events.push(world.complete(busy[pick() % busy.length]!, pick()));
     }
     if (events.length === 0) return;
     // The scheduler reads one executor after the other: it may learn of a part before its inputs.
@@ -75,7 +76,7 @@ describe("on random graphs", () => {
         const { runs } = world.plans[0]!;
         expect(runs.map(({ end }) => end?.kind)).toEqual(new Array(4).fill("finished"));
       }),
-      { numRuns: 120 },
+      { numRuns: trials(40, 120) },
     );
   });
 
@@ -95,11 +96,11 @@ describe("on random graphs", () => {
           expect(partsDone.size).toBe(wanted.reduce((sum, count) => sum + count, 0));
         }
       }),
-      { numRuns: 100 },
+      { numRuns: trials(40, 100) },
     );
   });
 
-  test("runs end as they should under cancels, kernel failures, lost executors and steals", () => {
+  test("runs end under cuts, kernel failures, lost executors and steals", () => {
     const graphs = fc.array(randomGraphs(12), { minLength: 1, maxLength: 4 });
     const actions = fc.array(fc.tuple(fc.nat(19), fc.nat(1000), fc.nat(1000)), {
       maxLength: 150,
@@ -121,21 +122,20 @@ describe("on random graphs", () => {
             // Another run of the block may have left what these nodes read.
             if (second % 6 === 0) isNeeded?.set(isNeeded.map((_, node) => (second >> (node % 9)) & 1));
             if (world.maySubmit(plan, overlap)) world.handle([world.submit(plan, second % 4, isNeeded)]);
-          } else if (action === 4) world.handle([world.cancel(first % 5, second)]);
+          } else if (action === 4) world.cut(first % 5, second);
           else if (action < 7) world.handle([world.join(nextExecutor++)]);
           else if (action < 9) {
             const answer = world.answerSteal(second % 2 === 0);
             if (answer) world.handle([answer]);
           } else if (executor === undefined) continue;
           else if (action < 11) world.handle([world.lose(executor, second % 2 && queued ? second : null)]);
-          else if (queued > 0)
-            world.handle([world.complete(executor, second, action === 11 ? "failed" : "done")]);
+          else if (queued > 0) world.handle([world.complete(executor, second, action === 11)]);
         }
         world.handle([world.join(nextExecutor)]);
         runDry(world, picker(picks), () => {});
         for (const { runs } of world.plans) for (const { end } of runs) expect(end).not.toBeNull();
       }),
-      { numRuns: 300 },
+      { numRuns: trials(100, 300) },
     );
   });
 

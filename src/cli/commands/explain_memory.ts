@@ -29,7 +29,7 @@ export async function memoryText(program: Program, laneCount: number, arenaBytes
   const live = liveDag(dag, { priorities: {}, disabledPasses, series: [] }).dag;
   const target = { threads: threadsOfMachine(), costs: DEFAULT_COSTS, arenaBytesMax };
   const registry = builtInRegistry.with(operators);
-  const sharesOf = async (of: Pick<PlanSpec, "dag" | "finishedRows" | "undoBlocks">, rowCount: number) => {
+  const sharesOf = async (of: Pick<PlanSpec, "dag" | "finishedRows" | "keptBlocks">, rowCount: number) => {
     const spec = { ...of, laneCount, disabledPasses, registry };
     const draft = draftOf(spec, target, spec.dag);
     const [blockRows = 1] = blockRowsToTry(draft, { rowCount });

@@ -92,7 +92,7 @@ export class DatasetPart {
     const { time, symbols } = source;
     return await openFactorWriter(
       this.#path,
-      { time, symbols, factors, origin: program.origin },
+      { time, symbols, factors, origin: () => program.origin },
       { keepInfinite },
     );
   }

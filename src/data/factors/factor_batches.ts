@@ -1,5 +1,4 @@
 /** Turns blocks of factor values into the record batches of the long output table. */
-import { basename } from "node:path";
 import {
   BufferType,
   Data,
@@ -17,7 +16,6 @@ import {
   vectorFromArray,
 } from "apache-arrow";
 import type { ProgramOrigin } from "../../dag/fingerprints.ts";
-import { packageVersion } from "../../files/package_version.ts";
 import type { TimeType } from "../../panel.ts";
 import { Pauses } from "../../steps.ts";
 import { factorNameTaken } from "../errors.ts";
@@ -32,8 +30,8 @@ export interface OutputColumns {
   /** One per lane. */
   readonly symbols: readonly string[];
   readonly factors: readonly string[];
-  /** Of the program; its names are in the metadata of the table. */
-  readonly origin?: ProgramOrigin;
+  /** Of the program: files of results name it (`src/data/write/named_schema.ts`). */
+  readonly origin?: () => ProgramOrigin;
 }
 
 export interface OutputOptions {
@@ -220,7 +218,7 @@ export function outputColumns(
   { time, symbols }: PanelSource,
   wanted: { readonly factors: readonly { readonly name: string }[]; readonly origin: () => ProgramOrigin },
 ): OutputColumns {
-  return { time, symbols, factors: wanted.factors.map(({ name }) => name), origin: wanted.origin() };
+  return { time, symbols, factors: wanted.factors.map(({ name }) => name), origin: wanted.origin };
 }
 
 /** The names of the output's columns. */
@@ -255,7 +253,7 @@ export function keyColumns(
 
 /** The schema of the output, given the number of infinities of each factor by its index. */
 export function schemaOf(
-  { time, factors, origin }: Omit<OutputColumns, "symbols">,
+  { time, factors }: Omit<OutputColumns, "symbols">,
   nonFiniteCountOf: (factor: number) => number,
 ): Schema {
   const keys = [
@@ -263,24 +261,11 @@ export function schemaOf(
     new Field(SYMBOL_NAME, SYMBOL_TYPE, false),
   ];
   const fields = factors.map((name, factor) => {
-    const metadata = nonFiniteMetadata(nonFiniteCountOf(factor));
-    const fingerprint = origin?.fingerprints.factors.get(name);
-    if (fingerprint !== undefined) metadata.set("fingerprint", fingerprint);
-    return new Field(name, new Float64(), true, metadata);
+    return new Field(name, new Float64(), true, nonFiniteMetadata(nonFiniteCountOf(factor)));
   });
-  return new Schema([...keys, ...fields], origin && metadataOf(origin));
+  return new Schema([...keys, ...fields]);
 }
 
 export function nonFiniteMetadata(count: number): Map<string, string> {
   return new Map([["nonFinite", String(count)]]);
-}
-
-/** Formulas as they are written, with their dialect, and the release; of several files each under its name. */
-function metadataOf({ files }: ProgramOrigin): Map<string, string> {
-  const metadata = new Map([["factorloom", packageVersion()]]);
-  for (const { file, dialect, text } of files) {
-    const ofFile = files.length === 1 ? "" : ` of ${basename(file)}`;
-    metadata.set(`dialect${ofFile}`, dialect).set(`formulas${ofFile}`, text);
-  }
-  return metadata;
 }

@@ -19,6 +19,6 @@ export async function openFactorWriter(
 ): Promise<FactorWriter> {
   const batches = new FactorBatches(columns, options);
   const file = await OutputFile.open(path, givenFormat);
-  await file.begin(batches.schema());
+  await file.begin(batches.schema(), columns.origin?.());
   return batchWriter(file, batches);
 }

@@ -1,6 +1,7 @@
 /** A file of one of the output formats, written batch by batch. */
 import { type FileHandle, open } from "node:fs/promises";
 import type { RecordBatch, Schema } from "apache-arrow";
+import type { ProgramOrigin } from "../../dag/fingerprints.ts";
 import { UsageError } from "../../errors.ts";
 import { type PendingFile, pendingFile } from "../../files/pending_file.ts";
 import { writeFully } from "../../files/write_fully.ts";
@@ -9,6 +10,7 @@ import { arrowFileEncoder } from "../encoders/arrow_encoders.ts";
 import { ParquetEncoder } from "../encoders/parquet_encoder.ts";
 import type { TableEncoder } from "../encoders/table_encoder.ts";
 import { csvEncoder, gzippedCsvEncoder } from "../encoders/text_encoder.ts";
+import { namedSchema } from "./named_schema.ts";
 import { checkNamesDiffer, checkOutputPath, type OutputFormat } from "./output_format.ts";
 
 const ENCODERS: Readonly<Record<OutputFormat, (schema: Schema) => TableEncoder>> = {
@@ -29,6 +31,7 @@ export class OutputFile {
   readonly #format: OutputFormat;
   readonly #file: PendingFile;
   #encoder: TableEncoder | null = null;
+  #origin: ProgramOrigin | undefined;
   #handle: FileHandle | null = null;
   readonly #gathered: { readonly batch: RecordBatch; readonly onWritten: OnWritten | undefined }[] = [];
   /** Resolves when the batches before these are written. They are encoded while the next ones are made. */
@@ -50,12 +53,18 @@ export class OutputFile {
     this.#file = file;
   }
 
-  /** Takes the columns of the table. @throws DataError E314, UsageError E528, ResourceError E442. */
-  async begin(schema: Schema): Promise<void> {
+  /**
+   * Takes the columns of the table.
+   *
+   * @param origin of the program whose results they are, which the file names
+   * @throws DataError E314, UsageError E528, ResourceError E442.
+   */
+  async begin(schema: Schema, origin?: ProgramOrigin): Promise<void> {
+    this.#origin = origin;
     await this.#orAbort(async () => {
       const names = schema.fields.map(({ name }) => name);
       checkNamesDiffer(this.#path, this.#format, names);
-      this.#encoder = ENCODERS[this.#format](schema);
+      this.#encoder = ENCODERS[this.#format](namedSchema(schema, origin));
       this.#handle = await open(this.#file.temporaryPath, "w");
       await this.#append(this.#encoder.begin());
     });
@@ -79,7 +88,7 @@ export class OutputFile {
     await this.#orAbort(async () => {
       await this.#encodeGathered();
       await this.#written;
-      await this.#append(this.#encoder!.finish(schema));
+      await this.#append(this.#encoder!.finish(namedSchema(schema, this.#origin)));
       await this.#handle!.close();
       await this.#file.commit();
     });

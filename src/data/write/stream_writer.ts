@@ -6,6 +6,7 @@ import type { TableEncoder } from "../encoders/table_encoder.ts";
 import { csvEncoder, jsonLinesEncoder } from "../encoders/text_encoder.ts";
 import { FactorBatches, type OutputColumns, type OutputOptions } from "../factors/factor_batches.ts";
 import { batchWriter, type FactorWriter, type TableOutput } from "./batch_writer.ts";
+import { namedSchema } from "./named_schema.ts";
 import type { StreamFormat } from "./stream_formats.ts";
 
 const ENCODERS: Readonly<Record<StreamFormat, (schema: Schema) => TableEncoder>> = {
@@ -27,7 +28,7 @@ export function openStreamWriter(
   options: OutputOptions = {},
 ): FactorWriter {
   const batches = new FactorBatches(columns, options);
-  const encoder = ENCODERS[format](batches.schema());
+  const encoder = ENCODERS[format](namedSchema(batches.schema(), columns.origin?.()));
   let hasBegun = false;
   // After a failure nothing is written: on a disk that was full for a moment the result would have a hole.
   let hasFailed = false;

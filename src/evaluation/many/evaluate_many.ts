@@ -168,18 +168,14 @@ export class ManyEvaluation {
     }
   }
 
-  async #table(
-    { factors, origin }: WantedFactors,
-    outputs: readonly number[],
-    kept: KeptBlocks,
-  ): Promise<Table> {
+  async #table({ factors }: WantedFactors, outputs: readonly number[], kept: KeptBlocks): Promise<Table> {
     const { time, symbols } = this.#source;
     const { keepInfinite = false } = this.#options;
     const { first, end } = this.#calls.range;
     const placed = new Map(
       factors.map(({ name, output }) => [name, output === null ? null : outputs[output]!] as const),
     );
-    const columns = { time, symbols, factors: [...placed.keys()], origin: origin() };
+    const columns = { time, symbols, factors: [...placed.keys()] };
     const options = { keepInfinite, rowCount: end - first };
     return (await factorTableOfBlocks(columns, kept.read(placed), options)).table;
   }

@@ -8,6 +8,8 @@ export interface MarkWords {
   readonly ended: Int32Array<SharedArrayBuffer>;
   /** For each slot of blocks, a bit for each part that has ended of nodes of several parts. */
   readonly parts: Int32Array<SharedArrayBuffer>;
+  /** For each slot of blocks 1 if nobody needs the block any more, or a part of it has failed. */
+  readonly cut: Int32Array<SharedArrayBuffer>;
 }
 
 /**
@@ -32,7 +34,8 @@ export class NodeMarks {
   static create(nodes: readonly { readonly partCount: number }[], firstNumber: number): NodeMarks {
     const wordCount = firstWordsOf(nodes.map(({ partCount }) => partCount)).at(-1)!;
     const ended = sharedWords(nodes.length).fill(firstNumber);
-    return new NodeMarks(nodes, { ended, parts: sharedWords(BLOCK_SLOTS * wordCount) });
+    const parts = sharedWords(BLOCK_SLOTS * wordCount);
+    return new NodeMarks(nodes, { ended, parts, cut: sharedWords(BLOCK_SLOTS) });
   }
 
   /** Call it before the block is submitted. The block that had its slot has ended with all its reports. */
@@ -40,6 +43,16 @@ export class NodeMarks {
     const wordCount = this.#firstWords.at(-1)!;
     const first = (block & BLOCK_SLOT_MASK) * wordCount;
     this.words.parts.fill(0, first, first + wordCount);
+    this.words.cut[block & BLOCK_SLOT_MASK] = 0;
+  }
+
+  /** Executors pass over what has not begun of a block: it ends at once, apart from what runs. */
+  cut(block: number): void {
+    Atomics.store(this.words.cut, block & BLOCK_SLOT_MASK, 1);
+  }
+
+  isCut(block: number): boolean {
+    return Atomics.load(this.words.cut, block & BLOCK_SLOT_MASK) === 1;
   }
 
   /** Marks a part, and its node once all its parts are marked. True for the last one. */

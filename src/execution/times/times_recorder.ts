@@ -78,7 +78,7 @@ export class TimesRecorder {
   /** Call it once it is carried out. */
   noteInstruction(instruction: Instruction): void {
     if (instruction.kind === "run") this.#noteHandedOut(instruction);
-    else if (instruction.kind !== "release" && instruction.kind !== "steal") this.#ended.push(instruction);
+    else if (instruction.kind === "finished") this.#ended.push(instruction);
   }
 
   /** Call it at the end of a turn: summing up runs that have ended delays nobody then. */

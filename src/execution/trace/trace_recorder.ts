@@ -77,8 +77,7 @@ export class TraceRecorder {
     const endMs = startMs + ns / 1e6;
     for (const [executor, queue] of this.#queues) this.#noteQueue(scheduler, executor, queue, endMs);
     for (const instruction of instructions) {
-      if ("reason" in instruction || instruction.kind === "finished" || instruction.kind === "cancelled")
-        this.#endRun(instruction);
+      if (instruction.kind === "finished") this.#flush();
     }
     for (const instruction of instructions) carryOut(instruction);
   }
@@ -113,7 +112,7 @@ export class TraceRecorder {
       words[first + 1]!,
       words[first + 2]!,
       words[first + 3]!,
-      completed[offset] === PART_STATUS.done ? 0 : 1,
+      completed[offset] === PART_STATUS.failed ? 1 : 0,
       words[first + 4]!,
       stolenAtMs[slot]!,
     );
@@ -139,14 +138,6 @@ export class TraceRecorder {
     if (partCount === queue.partCount) return;
     queue.partCount = partCount;
     this.#add(TRACE_RECORD.queue, atMs, executor, partCount);
-  }
-
-  #endRun({ plan, block }: { readonly plan: number; readonly block: number }): void {
-    for (const [key, { part }] of this.#thefts) {
-      // Parts of an interrupted run are not handed out any more.
-      if (part.plan === plan && part.block === block) this.#thefts.delete(key);
-    }
-    this.#flush();
   }
 
   #takeTheft(part: PartId): Theft | undefined {

@@ -333,7 +333,7 @@ export class JobRunner {
     const program = await this.#programFor(this.#ledger.begin!, run);
     const open = await this.#openState(program, run);
     const { begin, universe, sequence } = this.#ledger;
-    const origin = program.program.origin();
+    const { origin } = program.program;
     const columns = { time: begin!.time, symbols: universe!.symbols, factors: program.factors, origin };
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;

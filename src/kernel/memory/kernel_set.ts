@@ -7,7 +7,7 @@ export interface KernelSet {
   readonly module: WebAssembly.Module;
   /** Bytes of the arena, in whole pages: columns first, then operator state, then scratch space. */
   readonly arenaBytes: number;
-  /** Start of the operator state, which a checkpoint holds beside the columns. */
+  /** Start of the operator state. */
   readonly stateByteOffset: number;
   readonly stateBytes: number;
   readonly states: ReadonlyMap<number, NodeState>;
@@ -37,7 +37,7 @@ export interface Block {
   /** First row of the block in the run, from 0. */
   readonly firstRow: number;
   readonly rowCount: number;
-  /** Recurrences are read from this generation and written to the next one (`generationsOf`). */
+  /** Recurrences are read from this generation and written to the next one, modulo those that are kept (`generationsOf`). */
   readonly generation: number;
   /** Row of the input columns that holds the block's first row. */
   readonly inputRow: number;

@@ -17,7 +17,7 @@ export const GROUP_BYTES = 64;
  * State that a lanes node carries from row to row: vectors of one double per lane. For each group of lanes all vectors
  * are adjacent, so that a kernel, which processes several lanes at a time, reads memory in one direction.
  *
- * Recurrences read one generation and write the next, in turn, so that a block can run again; one that runs missed rows
+ * Recurrences read one generation and write the next, in turn, so that a part can run again; one that runs missed rows
  * first writes a generation before its block as well. Window state is a function
  * of the rows in the columns: it is kept once, and rebuilt from them if a part was interrupted.
  */
@@ -88,11 +88,11 @@ export class StateLayout {
   readonly #emptyRows = new Map<number, Ring>();
 
   constructor(plan: Plan) {
-    const { columnBytes, rowBytes, blockRows, undoBlocks } = plan;
+    const { columnBytes, rowBytes, blockRows, keptBlocks } = plan;
     this.#plan = plan;
     this.ringsEnd = columnBytes;
     this.#rowBytes = rowBytes;
-    this.#runRows = blockRows * (1 + undoBlocks);
+    this.#runRows = blockRows * keptBlocks;
   }
 
   /** Reserves a ring whose readers look back `historyRows` rows. */

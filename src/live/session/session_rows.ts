@@ -2,7 +2,6 @@ import { type RecurrencePoint, withLanes } from "../../checkpoint/state_file.ts"
 import { suppressUnhandled, unlessAborted } from "../../evaluation/awaiting.ts";
 import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { OpenPlan } from "../../execution/open_plan.ts";
-import { isInterruption } from "../../execution/plan_failures.ts";
 import type { ShortOfHistory } from "../../state/history.ts";
 import { RetainedRows } from "../../state/retained_rows.ts";
 import { barBehindFailure, nothingToRevise, paramsDiffer, sessionClosed } from "../errors.ts";
@@ -177,7 +176,8 @@ export class SessionRows {
     } catch (error) {
       this.#failFrom(underWay, error);
       await this.#madeAgain;
-      throw isInterruption(error) ? (this.refusal ?? underWay.failure) : error;
+      // Rows behind the one that failed get its error from the plan.
+      throw underWay.failure === error ? error : (this.refusal ?? underWay.failure);
     }
   }
 
@@ -211,11 +211,7 @@ export class SessionRows {
       await this.#openPlan.idle();
       while (this.#underWay.length > 0) await this.#underWay[0]!.ended;
       await this.#freeSlotsOf(SLOTS.length);
-      if (this.refusal !== null) return;
-      // What the rows before the failed one have carried is there still.
-      const { count } = this.retained;
-      this.retained.addPoint(this.#current.pointBefore(count, 0));
-      await this.#replayKept();
+      if (this.refusal === null) await this.#replayKept();
     } catch (error) {
       this.#failure ??= error;
     }
@@ -245,6 +241,7 @@ export class SessionRows {
     } catch (error) {
       this.#freeSlots.unshift(slot);
       try {
+        await this.#openPlan.idle();
         // Its rest may be what has failed before: only what every row needs must succeed.
         const again = await this.#current.run(newest.call, newest.slot, { row: "again", budgetMs: 0 });
         await again.rest?.catch(() => {});

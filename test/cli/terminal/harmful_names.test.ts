@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, test } from "vitest";
 import { formatTable } from "../../../src/cli/terminal/text_table.ts";
 import { textWidth } from "../../../src/text/text_width.ts";
+import { trials } from "../../support/trials.ts";
 import { hostileText, UNSEEN } from "../../text/hostile_text.ts";
 import { BARS, runCli, runCliProcess, runTwoAtATime } from "../run_cli.ts";
 import { JOB_FILES } from "./job_files.ts";
@@ -22,7 +23,7 @@ describe("names that are made to do harm", () => {
   });
 
   test("reach no terminal, wherever they stand", async () => {
-    const names = fc.sample(hostileText, 4).map((name) => name.replaceAll(/[\0/]/g, "_"));
+    const names = fc.sample(hostileText, trials(2, 10)).map((name) => name.replaceAll(/[\0/]/g, "_"));
     const cell = (text: string) => `"${text.replaceAll('"', '""')}"`;
     const calls = names.flatMap((name) => [
       { args: ["check", `${name}.factors`], files: {} },

@@ -13,12 +13,13 @@ import { Draws, randomPanel } from "../../kernel/random_panel.ts";
 import { runDag } from "../../kernel/run_plan.ts";
 import { panelOf } from "../../panels.ts";
 import { testSeed } from "../../support/seeded.ts";
+import { trials } from "../../support/trials.ts";
 
 const seed = testSeed();
 
 const SUBSETS = 4;
 const FACTORS = 24;
-const RANDOM_BATCHES = 30;
+const RANDOM_BATCHES = trials(10, 30);
 const PARAMS = { p: 0.94 };
 
 /** Prices that move a little, mixed with nulls, infinities, zeros of both signs and other awkward numbers. */

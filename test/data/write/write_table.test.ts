@@ -19,6 +19,7 @@ import { checkNamesDiffer, checkOutputPath } from "../../../src/data/write/outpu
 import { writeTable } from "../../../src/data/write/write_table.ts";
 import type { Panel, TimeType } from "../../../src/panel.ts";
 import { factorTable } from "../../support/factor_table.ts";
+import { trials } from "../../support/trials.ts";
 import { messageOf, runSql, scratchPath, writeScratch } from "../scratch.ts";
 
 const FORMATS = ["arrow", "feather", "parquet", "csv", "csv.gz"];
@@ -255,7 +256,7 @@ test("any dense panel comes back with identical bits from every format", async (
         expect(bitsOf(again.fields.get("x")!)).toEqual(bitsOf(values));
       },
     ),
-    { numRuns: 30 },
+    { numRuns: trials(10, 30) },
   );
 });
 

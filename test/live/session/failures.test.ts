@@ -52,6 +52,19 @@ async function opened(text: string, options = {}): Promise<LiveSession> {
 
 const PARTIAL = "first = close priority 1\nlast = testing(volume)";
 
+test("a bar that fails behind a burst: recursions go on from what was read while later rows were under way", async () => {
+  await using session = await opened("sum = cum_sum(close)\nt = testing(volume)", { retainRows: 16 });
+  let [time, sum] = [0, 0];
+  for (let burst = 0; burst < 4; burst++) {
+    const pushes = Array.from({ length: 40 }, () => session.push(barOf(++time)));
+    for (const { table } of await Promise.all(pushes)) sum = table.getChild("sum")!.get(0);
+    expect(sum).toBe((time * (time + 1)) / 2);
+    await expect(session.push(barOf(time + 1, BAD))).rejects.toThrow("E515");
+    const { table } = await session.push(barOf(++time));
+    expect(table.getChild("sum")!.get(0)).toBe(sum + time);
+  }
+});
+
 describe("a push of several bars", () => {
   const TEXT = "t = testing(volume)\nmean = ts_mean(close, 3)\nsum = cum_sum(close)";
 

@@ -144,7 +144,7 @@ describe("an update", () => {
     await pushAll(session, 100, 110, linesByTime((await engine.evaluate(after!, bars)).table), {});
   });
 
-  test("to formulas that compute the same keeps the state, and its tables have the new text", async () => {
+  test("to formulas that compute the same keeps the state", async () => {
     const [before, after] = [
       BEFORE,
       BEFORE.replaceAll("moved", "change").replace("mean =", "# of a week\nmean ="),
@@ -156,9 +156,7 @@ describe("an update", () => {
       params,
     });
     expect(await session.update(program)).toEqual({ rowCount: 0, shortOfHistory: {} });
-    const { table } = await session.push(rowsOf(bars, 100, 101), { params });
-    expect(table.schema.metadata.get("formulas")).toBe(after);
-    await pushAll(session, 101, 104, await historyOf(program));
+    await pushAll(session, 100, 104, await historyOf(program));
   });
 
   test("hands carried values over at the switch, where windows of the kept rows are full too late", async () => {

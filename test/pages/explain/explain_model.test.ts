@@ -4,6 +4,7 @@ import { compile, finalDag, type Program } from "../../../src/compile.ts";
 import { countCalls } from "../../../src/dag/print.ts";
 import type { Box, ExplainData } from "../../../src/pages/explain/explain_data.ts";
 import { explainData } from "../../../src/pages/explain/explain_model.ts";
+import { cases } from "../../support/trials.ts";
 
 const dataOf = (text: string): ExplainData => explainData(compile(text));
 
@@ -101,7 +102,7 @@ describe("factors", () => {
   });
 });
 
-test.each(["alpha101", "alpha158", "gtja191"])("%s is described whole", (set) => {
+test.each(cases(["alpha101"], ["alpha101", "alpha158", "gtja191"]))("%s is described whole", (set) => {
   const program = example(set);
   const data = explainData(program);
   expect(data.factors.map(({ name }) => name)).toEqual(program.factors.map(({ name }) => name));

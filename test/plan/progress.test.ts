@@ -1,24 +1,31 @@
 import { describe, expect, test } from "vitest";
 import { compile, finalDag } from "../../src/compile.ts";
 import { liveDag } from "../../src/live/live_dag.ts";
-import { CatchUp } from "../../src/plan/catch_up.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import type { Plan } from "../../src/plan/plan.ts";
+import { type BlockChoice, Progress, type SelectionOptions } from "../../src/plan/progress.ts";
 
 const planOf = (text: string, blockRows = 8): Plan =>
   formPlan(finalDag(compile(`param p = 1\n${text}`)), { laneCount: 4, blockRows, executorCount: 1 });
 
+type Conditions = readonly boolean[];
+
+/** Runs a block of one row. */
+function run(progress: Progress, conditions: Conditions, options: SelectionOptions = {}): void {
+  progress.begin(progress.select({ conditions, ...options }), 1, options.block);
+}
+
 /** Runs blocks of one row up to `row`, with the conditions of `areOn`. */
-function runUpTo(row: number, plan: Plan, areOn: (row: number) => readonly boolean[]): CatchUp {
-  const catchUp = new CatchUp(plan);
-  for (let r = 0; r < row; r++) catchUp.commit(catchUp.select(areOn(r), r), r, r + 1);
-  return catchUp;
+function runUpTo(row: number, plan: Plan, areOn: (row: number) => Conditions): Progress {
+  const progress = new Progress(plan);
+  for (let r = 0; r < row; r++) run(progress, areOn(r));
+  return progress;
 }
 
 /** Per conditional node its operators, its start row and whether its windows are rebuilt; null: not run. */
-function drawn(plan: Plan, catchUp: CatchUp, areTrue: readonly boolean[], row: number) {
-  const { isRun, startRows, isRebuilt } = catchUp.select(areTrue, row);
-  const conditional = plan.nodes.filter(({ conditions }) => conditions !== null);
+function drawn(plan: Plan, progress: Progress, conditions: Conditions, block: BlockChoice = "next") {
+  const { isRun, startRows, isRebuilt } = progress.select({ conditions, block })!;
+  const conditional = plan.nodes.filter((node) => node.conditions !== null);
   return Object.fromEntries(
     conditional.map(({ id, tasks }) => {
       const names = tasks.map((task) => plan.tasks[task]!.operator).join(" ");
@@ -59,8 +66,8 @@ describe("a node that is needed", () => {
   const [mean, rank, max] = ["ts_mean", "rank", "ts_max"];
 
   test("all the time starts with the block", () => {
-    const catchUp = runUpTo(50, CHAIN, () => [true]);
-    expect(drawn(CHAIN, catchUp, [true], 50)).toEqual({
+    const progress = runUpTo(50, CHAIN, () => [true]);
+    expect(drawn(CHAIN, progress, [true])).toEqual({
       [mean!]: [50, 0],
       [rank!]: [50, 0],
       [max!]: [50, 0],
@@ -73,7 +80,6 @@ describe("a node that is needed", () => {
         CHAIN,
         runUpTo(3, CHAIN, () => [true]),
         [false],
-        3,
       ),
     ).toEqual({
       ts_mean: null,
@@ -83,14 +89,14 @@ describe("a node that is needed", () => {
   });
 
   test("after a short gap goes on where it stopped", () => {
-    const catchUp = runUpTo(164, CHAIN, (row) => [row < 100]);
+    const progress = runUpTo(164, CHAIN, (row) => [row < 100]);
     const start = [100, 0];
-    expect(drawn(CHAIN, catchUp, [true], 164)).toEqual({ ts_mean: start, rank: start, ts_max: start });
+    expect(drawn(CHAIN, progress, [true])).toEqual({ ts_mean: start, rank: start, ts_max: start });
   });
 
   test("after a long gap starts as early as is needed, with new windows", () => {
-    const catchUp = runUpTo(165, CHAIN, (row) => [row < 100]);
-    expect(drawn(CHAIN, catchUp, [true], 165)).toEqual({
+    const progress = runUpTo(165, CHAIN, (row) => [row < 100]);
+    expect(drawn(CHAIN, progress, [true])).toEqual({
       ts_mean: [155, 1],
       rank: [155, 1],
       ts_max: [165, 1],
@@ -99,8 +105,8 @@ describe("a node that is needed", () => {
 
   test("for the first time early in history starts with row 0, as it is", () => {
     const start = [0, 0];
-    const catchUp = runUpTo(9, CHAIN, () => [false]);
-    expect(drawn(CHAIN, catchUp, [true], 9)).toEqual({ ts_mean: start, rank: start, ts_max: start });
+    const progress = runUpTo(9, CHAIN, () => [false]);
+    expect(drawn(CHAIN, progress, [true])).toEqual({ ts_mean: start, rank: start, ts_max: start });
   });
 
   test("goes on where it stopped while history is shorter than what it would catch up", () => {
@@ -110,39 +116,41 @@ describe("a node that is needed", () => {
         plan,
         runUpTo(row, plan, (r) => [r === 0]),
         [true],
-        row,
       );
     expect(at(150)).toEqual({ "delay multiply": [1, 0], rank: [1, 0], ts_max: [150, 1] });
     expect(at(201)).toEqual({ "delay multiply": [1, 0], rank: [1, 0], ts_max: [201, 1] });
     expect(at(202)).toEqual({ "delay multiply": [2, 1], rank: [2, 1], ts_max: [202, 1] });
   });
 
-  test("again for the block that was committed last finds its windows as that block did", () => {
+  test("again for the last block finds its windows as that block did", () => {
     const plan = planOf("f = ts_max(rank(ts_mean(close, 20)), 10) when p == 1", 1);
-    const catchUp = runUpTo(50, plan, () => [true]);
-    expect(drawn(plan, catchUp, [true], 49)).toMatchObject({ ts_max: [49, 0] });
-  });
-
-  test("again for rows before that block rebuilds its windows", () => {
-    const plan = planOf("f = ts_max(rank(ts_mean(close, 20)), 10) when p == 1", 1);
-    const catchUp = runUpTo(50, plan, () => [true]);
-    expect(drawn(plan, catchUp, [true], 48)).toMatchObject({ ts_max: [48, 1] });
+    const progress = runUpTo(50, plan, () => [true]);
+    expect(drawn(plan, progress, [true], "again")).toMatchObject({ ts_max: [49, 0] });
   });
 
   test("no more when the last block is revised goes back before it", () => {
-    const catchUp = runUpTo(50, CHAIN, () => [true]);
-    catchUp.commit(catchUp.select([false], 49), 49, 50);
-    expect(drawn(CHAIN, catchUp, [true], 50)).toMatchObject({ ts_mean: [49, 1], ts_max: [49, 1] });
+    const progress = runUpTo(50, CHAIN, () => [true]);
+    run(progress, [false], { block: "again" });
+    expect(drawn(CHAIN, progress, [true])).toMatchObject({ ts_mean: [49, 1], ts_max: [49, 1] });
+  });
+
+  test("and fails when the last block is revised is as it was before", () => {
+    const progress = runUpTo(50, CHAIN, (row) => [row !== 49]);
+    const before = drawn(CHAIN, progress, [true]);
+    run(progress, [true], { block: "again" });
+    expect(drawn(CHAIN, progress, [true])).not.toEqual(before);
+    progress.undo();
+    expect(drawn(CHAIN, progress, [true])).toEqual(before);
   });
 });
 
 test("a node that is not needed when a row is revised rebuilds its windows where it starts after that row", () => {
   const plan = planOf("f = ts_mean(ts_mean(close, 5), 80) when p == 1");
   const [node] = plan.nodes.filter(({ conditions }) => conditions !== null);
-  const catchUp = runUpTo(200, plan, () => [true]);
-  catchUp.commit(catchUp.select([false], 199), 199, 200);
-  const next = 200 + node!.catchUpRows!;
-  const { startRows, isRebuilt } = catchUp.select([true], next);
+  const progress = runUpTo(200, plan, () => [true]);
+  run(progress, [false], { block: "again" });
+  while (progress.nextRow < 200 + node!.catchUpRows!) run(progress, [false]);
+  const { startRows, isRebuilt } = progress.select({ conditions: [true] })!;
   expect([startRows[node!.id], isRebuilt[node!.id]]).toEqual([200, 1]);
 });
 
@@ -155,8 +163,8 @@ describe("a recursion", () => {
     number,
     number,
   ];
-  const startsOf = (areOn: (row: number) => readonly boolean[], row: number, options = {}) => {
-    const { isRun, startRows } = runUpTo(row, plan, areOn).select(areOn(row), row, options);
+  const startsOf = (areOn: (row: number) => Conditions, row: number, options: SelectionOptions = {}) => {
+    const { isRun, startRows } = runUpTo(row, plan, areOn).select({ conditions: areOn(row), ...options })!;
     return [mean, inner, ema, rank].map((id) => (isRun[id] ? startRows[id] : null));
   };
   const until100 = (row: number) => [row < 100];
@@ -184,17 +192,18 @@ describe("a recursion", () => {
   });
 
   test("loses rows where its caller lets it, and cannot run then", () => {
-    const catchUp = runUpTo(164, plan, until100);
-    expect([163, 164].map((row) => catchUp.isRestDue(row))).toEqual([false, true]);
-    for (const row of [164, 165]) {
-      const rests = catchUp.select([false], row, { mayLose: true });
+    expect([163, 164].map((row) => runUpTo(row, plan, until100).isRestDue)).toEqual([false, true]);
+    const progress = runUpTo(164, plan, until100);
+    for (let count = 0; count < 2; count++) {
+      const rests = progress.select({ conditions: [false], mayLose: true })!;
       expect([mean, inner, ema, rank].map((id) => rests.isRun[id])).toEqual([0, 0, 0, 0]);
-      catchUp.commit(rests, row, row + 1);
+      progress.begin(rests, 1);
     }
-    expect(catchUp.isRestDue(166)).toBe(false);
-    expect(() => catchUp.commit(catchUp.select([true], 166), 166, 167)).toThrow(
+    expect(progress.isRestDue).toBe(false);
+    expect(() => run(progress, [true])).toThrow(
       "E515 ts_mean, or what it reads, failed in a row that nothing needed then and that is gone",
     );
+    expect(progress.nextRow).toBe(166);
   });
 
   test("that no budget may skip runs in every row", () => {
@@ -205,7 +214,7 @@ describe("a recursion", () => {
       series: [],
     });
     const live = formPlan(dag, { laneCount: 4, blockRows: 1, executorCount: 1 });
-    const { isRun } = new CatchUp(live).select([false], 7);
+    const { isRun } = new Progress(live).select({ conditions: [false] })!;
     const operators = live.nodes.flatMap(({ id, tasks }) =>
       isRun[id] ? tasks.map((task) => live.tasks[task]!.operator) : [],
     );
@@ -213,21 +222,22 @@ describe("a recursion", () => {
   });
 
   describe("carries values into a row", () => {
-    const generationAt = (row: number, catchUp: CatchUp) => catchUp.generationBefore(row, ema);
+    const generationAt = (row: number, progress: Progress) =>
+      progress.generationBefore(ema, progress.nextRow - row);
 
     test("from one generation to the next, two if it runs missed rows first", () => {
-      const catchUp = runUpTo(130, plan, until100);
-      expect([99, 100, 130].map((row) => generationAt(row, catchUp))).toEqual([99, 100, null]);
-      catchUp.commit(catchUp.select([true], 130), 130, 131);
-      expect([129, 130, 131].map((row) => generationAt(row, catchUp))).toEqual([null, 101, 102]);
+      const progress = runUpTo(130, plan, until100);
+      expect([99, 100, 130].map((row) => generationAt(row, progress))).toEqual([99, 100, null]);
+      run(progress, [true]);
+      expect([129, 130, 131].map((row) => generationAt(row, progress))).toEqual([null, 101, 102]);
     });
 
     test("as before, if the row runs again", () => {
-      const catchUp = runUpTo(50, plan, () => [true]);
-      const { generations } = catchUp.select([true], 49);
+      const progress = runUpTo(50, plan, () => [true]);
+      const { generations } = progress.select({ conditions: [true], block: "again" })!;
       expect(generations[ema]).toBe(49);
-      catchUp.commit(catchUp.select([false], 49), 49, 50);
-      expect(generationAt(49, catchUp)).toBe(49);
+      run(progress, [false], { block: "again" });
+      expect(generationAt(49, progress)).toBe(49);
     });
   });
 });
@@ -239,9 +249,8 @@ describe("a block that goes on under other conditions", () => {
   );
 
   test("runs what was left out, from where it stopped, and nothing twice", () => {
-    const catchUp = runUpTo(30, plan, (row) => [true, row < 28]);
-    catchUp.commit(catchUp.select([true, false], 30), 30, 31);
-    const { isRun, startRows } = catchUp.select([true, true], 30, { addsRemainingNodes: true });
+    const progress = runUpTo(31, plan, (row) => [true, row < 28]);
+    const { isRun, startRows } = progress.select({ conditions: [true, true], block: "rest" })!;
     const started = plan.nodes.flatMap(({ id, tasks }) =>
       isRun[id] ? tasks.map((task) => [plan.tasks[task]!.operator, startRows[id]]) : [],
     );
@@ -249,10 +258,9 @@ describe("a block that goes on under other conditions", () => {
   });
 
   test("leaves what was run as it is", () => {
-    const catchUp = runUpTo(30, plan, () => [true, true]);
-    catchUp.commit(catchUp.select([true, false], 30), 30, 31);
-    catchUp.commit(catchUp.select([false, true], 30, { addsRemainingNodes: true }), 30, 31, true);
-    expect(drawn(plan, catchUp, [true, true], 31)).toEqual({
+    const progress = runUpTo(31, plan, (row) => [true, row < 30]);
+    run(progress, [false, true], { block: "rest" });
+    expect(drawn(plan, progress, [true, true])).toEqual({
       ts_mean: [31, 0],
       rank: [31, 0],
       ts_max: [31, 0],
@@ -263,23 +271,32 @@ describe("a block that goes on under other conditions", () => {
 test("conditions beyond the first words of a set are distinguished", () => {
   const factors = Array.from({ length: 70 }, (_, i) => `f${i} = rank(close * ${i + 2}) when p == ${i}`);
   const plan = planOf(factors.join("\n"));
-  const catchUp = new CatchUp(plan);
+  const progress = new Progress(plan);
   for (const on of [0, 31, 32, 63, 64, 69]) {
-    const { isRun } = catchUp.select(
-      factors.map((_, i) => i === on),
-      0,
-    );
+    const { isRun } = progress.select({ conditions: factors.map((_, i) => i === on) })!;
     const outputs = plan.nodes.flatMap(({ id, outputs: own }) => (isRun[id] ? own : []));
     expect(outputs.map((index) => plan.outputs[index]!.name)).toEqual([`f${on}`]);
   }
 });
 
-test("positions take another one of the same plan to where the first is", () => {
-  const catchUp = runUpTo(165, CHAIN, (row) => [row < 100]);
-  const other = new CatchUp(CHAIN);
-  other.restore(catchUp.positions());
-  expect(drawn(CHAIN, other, [true], 165)).toEqual(drawn(CHAIN, catchUp, [true], 165));
-  other.restart();
-  expect(drawn(CHAIN, other, [true], 0)).toEqual(drawn(CHAIN, new CatchUp(CHAIN), [true], 0));
-  expect(() => new CatchUp(planOf("f = close")).restore(catchUp.positions())).toThrow("another plan");
+test("a restart leaves nothing of what has run", () => {
+  const progress = runUpTo(165, CHAIN, (row) => [row < 100]);
+  progress.restart(0);
+  expect(drawn(CHAIN, progress, [true])).toEqual(drawn(CHAIN, new Progress(CHAIN), [true]));
+  expect(progress.startOf("next")).toEqual({ firstRow: 0, generation: 0 });
+  expect(() => progress.startOf("again")).toThrow("no block has run");
+});
+
+test("without conditions nothing is selected, and every block has the next generation", () => {
+  const progress = new Progress(planOf("f = ema(close, 5)"));
+  for (let count = 0; count < 3; count++) {
+    expect(progress.select()).toBeNull();
+    progress.begin(null, 8);
+    progress.begin(null, 8, "again");
+  }
+  expect([progress.startOf("next"), progress.startOf("again")]).toEqual([
+    { firstRow: 24, generation: 3 },
+    { firstRow: 16, generation: 2 },
+  ]);
+  expect([0, 1].map((rowsBack) => progress.generationBefore(0, rowsBack))).toEqual([3, 2]);
 });

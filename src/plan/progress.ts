@@ -18,6 +18,19 @@ export interface NodeSelection {
   readonly generations: Float64Array;
 }
 
+/**
+ * Which block of a plan runs: the next one; the last one `again` over other input; or the `rest` of the last one, what it
+ * left out, under other conditions.
+ */
+export type BlockChoice = "next" | "again" | "rest";
+
+/** Where a block begins. */
+export interface BlockStart {
+  readonly firstRow: number;
+  /** Number of the generation that recurrences read: of nodes that run in every block. */
+  readonly generation: number;
+}
+
 /** True if the run is that of all nodes over the block. */
 export function runsWhole({ isRun, startRows, isRebuilt }: NodeSelection, firstRow: number): boolean {
   for (let id = 0; id < isRun.length; id++)
@@ -34,10 +47,15 @@ const NO_ROW = -1;
 /** Numbers that are kept of each node. */
 const POSITIONS = 3;
 
-/** How the nodes of a run are selected, beside conditions. */
+/** How the nodes of a run are selected. */
 export interface SelectionOptions {
-  /** The block has run under other conditions, over the same input: only nodes that were left out then run. */
-  readonly addsRemainingNodes?: boolean | undefined;
+  /** Default: the next one. The others run alone. */
+  readonly block?: BlockChoice | undefined;
+  /**
+   * For each condition of the program whether it holds in this run: nodes that no wanted factor needs are skipped, and
+   * catch up when they are needed again. Default: all nodes run.
+   */
+  readonly conditions?: readonly boolean[] | undefined;
   /** Of the nodes that the conditions need only those run that may rest, with what they read. */
   readonly endsRest?: boolean | undefined;
   /** Nodes that may rest do so even where they lose a row: the caller ends their rest before (`isRestDue`), if it can. */
@@ -47,15 +65,18 @@ export interface SelectionOptions {
 }
 
 /**
- * Selects the nodes that a run needs. Remembers how far the others are current, so that they can catch up later.
+ * How far a plan has run: its next row, up to which row each node is current, and in which generation its recurrences
+ * are. It selects the nodes that a run needs, and remembers how far the others are, so that they can catch up later.
  *
  * A node that was skipped for at most `replayRows` rows runs those rows first. Everything it reads is still there, also
  * from other conditional nodes: they were needed whenever it was, and replay at least the same rows. After a longer gap
  * it starts `catchUpRows` rows early, with its windows rebuilt. `catchUpRows` is at most `replayRows`, so no node
  * starts before row 0; windows that reach beyond it find the nulls of the empty arena. Nodes that have to run every row
  * are selected before they have missed more than `replayRows`, with all that they read, unless the block may lose them.
+ *
+ * A block counts from its begin on. The last one may run again, and is then undone if that fails; nothing else is.
  */
-export class CatchUp {
+export class Progress {
   readonly #nodes: readonly PlanNode[];
   readonly #tasks: Plan["tasks"];
   readonly #blockRows: number;
@@ -68,6 +89,8 @@ export class CatchUp {
   readonly #words: Int32Array;
   /** All that is kept of nodes: the next three, one after the other. */
   readonly #positions: Float64Array;
+  /** The same before the last block ran again. */
+  readonly #positionsBefore: Float64Array;
   /** For each node the row before which all rows have run. */
   readonly #currentRows: Float64Array;
   /** For each node the number of the generation that its recurrences carry into its current row. */
@@ -75,6 +98,11 @@ export class CatchUp {
   /** For each node the row up to which its windows have advanced. */
   readonly #stateRows: Float64Array;
   readonly #selection: NodeSelection;
+  /** First rows of the next block, and of the last one since the start. */
+  #nextRow = 0;
+  #lastRow: number | null = null;
+  /** Blocks since the start: the next one reads the generation of this number. */
+  #blockCount = 0;
 
   constructor({ nodes, tasks, blockRows }: Pick<Plan, "nodes" | "tasks" | "blockRows">) {
     const ids = new Map<string, number>();
@@ -93,6 +121,7 @@ export class CatchUp {
     this.#isSetNeeded = new Uint8Array(sets.length);
     this.#words = new Int32Array(sets.reduce((most, { length }) => Math.max(most, length), 0));
     this.#positions = new Float64Array(POSITIONS * nodes.length);
+    this.#positionsBefore = this.#positions.slice();
     const ofNodes = (place: number) =>
       this.#positions.subarray(place * nodes.length, (place + 1) * nodes.length);
     this.#currentRows = ofNodes(0);
@@ -106,24 +135,28 @@ export class CatchUp {
     };
   }
 
-  /**
-   * Selects the nodes of a block; the result is reused by the next call. A block may be selected again, also under
-   * other conditions.
-   *
-   * @param areTrue whether each condition of the program holds in this run; null: all do
-   * @param options as those of a run
-   */
-  select(
-    areTrue: readonly boolean[] | null,
-    firstRow: number,
-    {
-      addsRemainingNodes = false,
-      endsRest = false,
-      mayLose = false,
-      nodesMax = Number.POSITIVE_INFINITY,
-    }: SelectionOptions = {},
-  ): NodeSelection {
-    this.#decideSets(areTrue);
+  /** First row of the next block. */
+  get nextRow(): number {
+    return this.#nextRow;
+  }
+
+  startOf(block: BlockChoice = "next"): BlockStart {
+    if (block === "next") return { firstRow: this.#nextRow, generation: this.#blockCount };
+    if (this.#lastRow === null) throw new InternalError("no block has run that could run again");
+    return { firstRow: this.#lastRow, generation: this.#blockCount - 1 };
+  }
+
+  /** Selects the nodes of a block; null for a plan without conditions. The result is reused by the next call. */
+  select({
+    block,
+    conditions,
+    endsRest = false,
+    mayLose = false,
+    nodesMax = Number.POSITIVE_INFINITY,
+  }: SelectionOptions = {}): NodeSelection | null {
+    if (this.#sets.length === 0) return null;
+    const { firstRow } = this.startOf(block);
+    this.#decideSets(conditions);
     this.#chooseNodes(endsRest);
     this.#addDueNodes(firstRow, mayLose);
     const { isRun, startRows, isRebuilt, generations } = this.#selection;
@@ -131,7 +164,7 @@ export class CatchUp {
     for (let id = 0; id < isRun.length; id++) {
       const set = this.#setOfNode[id]!;
       const isAgain = this.#currentRows[id]! > firstRow;
-      if ((addsRemainingNodes && isAgain) || nodeCount === nodesMax) isRun[id] = 0;
+      if ((block === "rest" && isAgain) || nodeCount === nodesMax) isRun[id] = 0;
       nodeCount += isRun[id]!;
       startRows[id] = set === ALWAYS ? firstRow : this.#startRow(id, firstRow);
       const advancedRows = this.#stateRows[id]! - startRows[id]!;
@@ -142,24 +175,41 @@ export class CatchUp {
   }
 
   /**
-   * The selected block, from `firstRow` to before `endRow`, runs. If it is interrupted, `restore` the positions before.
+   * The selected block runs.
    *
-   * @param addsRemainingNodes as for `select`
-   * @throws UsageError E515 for a node that lost rows since it failed in one (`SelectionOptions.mayLose`)
+   * @throws UsageError E515 for a node that lost rows since it failed in one (`SelectionOptions.mayLose`); nothing has
+   *   changed then
    */
-  commit(
+  begin(selection: NodeSelection | null, rowCount: number, block: BlockChoice = "next"): void {
+    const { firstRow } = this.startOf(block);
+    if (selection) {
+      this.#expectRowsKept(selection.isRun, firstRow);
+      if (block !== "next") this.#positionsBefore.set(this.#positions);
+      this.#advance(selection, firstRow, firstRow + rowCount, block === "rest");
+    }
+    if (block !== "next") return;
+    this.#lastRow = firstRow;
+    this.#nextRow = firstRow + rowCount;
+    this.#blockCount++;
+  }
+
+  /** The last block has run `again`, or its `rest`, and failed: it is as it was before. */
+  undo(): void {
+    this.#positions.set(this.#positionsBefore);
+  }
+
+  #advance(
     { isRun, startRows, generations }: NodeSelection,
     firstRow: number,
     endRow: number,
-    addsRemainingNodes = false,
+    isRest: boolean,
   ): void {
-    this.#expectRowsKept(isRun, firstRow);
     for (let id = 0; id < isRun.length; id++) {
       if (isRun[id] === 1) {
         this.#currentRows[id] = endRow;
         this.#stateRows[id] = endRow;
         this.#generations[id] = generations[id]! + (startRows[id]! < firstRow ? 2 : 1);
-      } else if (!addsRemainingNodes) {
+      } else if (!isRest) {
         if (this.#currentRows[id]! <= firstRow) continue;
         // It ran over these rows before their input changed: its windows hold values that no longer exist.
         this.#currentRows[id] = firstRow;
@@ -170,36 +220,28 @@ export class CatchUp {
   }
 
   /**
-   * Number of the generation that the recurrences of a node carry into a row, with blocks of one row; null if it has
-   * missed rows before, or has run some behind it at once.
+   * Number of the generation that the recurrences of a node carry into the next row, or, with blocks of one row, into the
+   * one `rowsBack` before it; null if the node has missed rows before, or has run some behind it at once.
    */
-  generationBefore(row: number, node: number): number | null {
-    const rowsSince = this.#currentRows[node]! - row;
+  generationBefore(node: number, rowsBack = 0): number | null {
+    if (this.#sets.length === 0) return this.#blockCount - rowsBack;
+    const rowsSince = this.#currentRows[node]! - (this.#nextRow - rowsBack);
     if (mayRest(this.#nodes[node]!) && rowsSince !== 0 && rowsSince !== 1) return null;
     return this.#generations[node]! - rowsSince;
   }
 
-  /** The state that `restore` needs. */
-  positions(): Float64Array {
-    return this.#positions.slice();
-  }
-
-  /** Goes back to row 0. */
-  restart(): void {
+  /** Goes on at a row, as if nothing had run. */
+  restart(row: number): void {
     this.#positions.fill(0);
+    this.#nextRow = row;
+    this.#lastRow = null;
+    this.#blockCount = 0;
   }
 
-  /** @throws InternalError if the positions belong to another plan. */
-  restore(positions: Float64Array): void {
-    if (positions.length !== this.#positions.length) throw new InternalError("positions of another plan");
-    this.#positions.set(positions);
-  }
-
-  /** Whether a node that rests would lose a row if it missed another block. */
-  isRestDue(firstRow: number): boolean {
-    return this.#nodes.some((node, id) => {
-      return mayRest(node) && this.#isDue(id, firstRow) && !this.#isLost(id, firstRow);
-    });
+  /** Whether a node that rests would lose a row if it missed the next block. */
+  get isRestDue(): boolean {
+    const row = this.#nextRow;
+    return this.#nodes.some((node, id) => mayRest(node) && this.#isDue(id, row) && !this.#isLost(id, row));
   }
 
   /** @throws UsageError E515 for a node that cannot run: it failed in rows that nothing needed, and these are gone. */
@@ -251,15 +293,15 @@ export class CatchUp {
     return firstRow - catchUpRows;
   }
 
-  #decideSets(areTrue: readonly boolean[] | null): void {
-    const words = this.#words.fill(areTrue === null ? -1 : 0);
-    for (let i = 0; i < (areTrue?.length ?? 0); i++) {
-      if (areTrue![i]) words[Math.floor(i / WORD_BITS)]! |= 1 << (i % WORD_BITS);
+  #decideSets(conditions: readonly boolean[] | undefined): void {
+    const words = this.#words.fill(conditions ? 0 : -1);
+    for (let i = 0; i < (conditions?.length ?? 0); i++) {
+      if (conditions![i]) words[Math.floor(i / WORD_BITS)]! |= 1 << (i % WORD_BITS);
     }
     for (let set = 0; set < this.#sets.length; set++) {
-      const conditions = this.#sets[set]!;
+      const ofSet = this.#sets[set]!;
       let any = 0;
-      for (let i = 0; i < conditions.length; i++) any |= conditions[i]! & words[i]!;
+      for (let i = 0; i < ofSet.length; i++) any |= ofSet[i]! & words[i]!;
       this.#isSetNeeded[set] = any === 0 ? 0 : 1;
     }
   }
