@@ -172,6 +172,8 @@ export class Evaluation<Buffers extends PlanBuffers = PlanBuffers> {
   /** Goes back to the row before any history behind the blocks that are under way; blocks that are run later wait for it. */
   async restart(): Promise<void> {
     await this.between(async () => {
+      // The arenas are as they were opened.
+      if (this.openPlan.nextRow === 0) return;
       this.#earlierRows += this.openPlan.nextRow;
       this.#last = null;
       this.openPlan.restart();

@@ -238,7 +238,8 @@ export class FactorStream {
     const { laneCount } = this.#source;
     const description = { stretch: this.#call.restarts?.last ?? null };
     // A stream that computes nothing keeps nothing.
-    const held = (await this.#history?.hold()) ?? new RetainedRows({ rows: 0, pointRows: 1 }).hold([]);
+    const held =
+      (await this.#history?.hold()) ?? new RetainedRows({ rows: 0, pointRows: 1 }, laneCount).hold([]);
     return { ...held, description, lanes: laneCount, laneCount };
   }
 

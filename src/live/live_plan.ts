@@ -49,6 +49,8 @@ export interface LiveRunOptions {
   readonly endsRest?: boolean;
   /** Only a piece runs: the first nodes that take about this many ms one after the other, at least one. */
   readonly pieceMs?: number | undefined;
+  /** Nodes that may run: see `SelectionOptions.mayRun`. */
+  readonly mayRun?: Uint8Array | undefined;
 }
 
 /** Times and node count of a run. */
@@ -165,9 +167,9 @@ export class LivePlan {
    * Runs a staged row, and begins at once if fewer than `OVERLAPPING_BLOCKS_MAX` are under way. Recursions that are not
    * wanted are left out, even if they lose rows: end their rest before (`OpenPlan.isRestDue`). @throws as `OpenPlan.run`.
    */
-  async run({ gates, slot, signal, row, endsRest, pieceMs }: LiveRunOptions): Promise<RunAccount> {
+  async run({ gates, slot, signal, row, endsRest, pieceMs, mayRun }: LiveRunOptions): Promise<RunAccount> {
     const { openPlan } = this.evaluation;
-    let options: SelectionOptions = { conditions: gates, block: row, endsRest, mayLose: true };
+    let options: SelectionOptions = { conditions: gates, block: row, endsRest, mayLose: true, mayRun };
     const firstRow = this.#firstRowOf(row);
     let selection = openPlan.preview(options);
     if (selection && pieceMs !== undefined) {

@@ -12,16 +12,20 @@ import {
 } from "../kernel/run/recurrences.ts";
 import type { Registry } from "../operator/registry.ts";
 import type { TimeColumn } from "../panel.ts";
+import { warmUpRows } from "../plan/retention.ts";
 import {
   type ExactPoint,
   exactRowOfOutput,
   exactRows,
+  exactRowsAfter,
+  type HistoryNeed,
   historyNeedOf,
   pointOf,
   type RowRetention,
   retentionFor,
   type ShortOfHistory,
 } from "../state/history.ts";
+import type { RowColumns } from "../state/retained_rows.ts";
 import type { LiveClock } from "./deadline.ts";
 import type { InputRow } from "./input/bars.ts";
 import type { GroupCodes } from "./input/group_codes.ts";
@@ -148,7 +152,26 @@ export class LiveProgram {
 
   /** How many rows of input are kept for it. @param wanted the option `retainRows` */
   retention(wanted: number | undefined): RowRetention {
-    return retentionFor(historyNeedOf(this.plan.graph.dag), wanted);
+    return retentionFor(this.#need, wanted);
+  }
+
+  /** The factor that looks back furthest. */
+  get furthest(): string {
+    return this.#need.furthest;
+  }
+
+  /** The columns that kept rows have: those that bars must bring, and what they bring beside. */
+  columnsKept({ fields, groups }: RowColumns): RowColumns {
+    const { read } = this.plan;
+    const broughtGroups = read.groups.filter((name) => this.#parts.groups.ofLanes(name) === null);
+    return {
+      fields: [...new Set([...read.fields, ...fields])],
+      groups: [...new Set([...broughtGroups, ...groups])],
+    };
+  }
+
+  get #need(): HistoryNeed {
+    return historyNeedOf(this.plan.graph.dag);
   }
 
   /** Carried values before a row of the session: its next one, or the one `rowsBack` before it. */
@@ -159,6 +182,11 @@ export class LiveProgram {
   /** The same for values that were read before. */
   pointOf(row: number, values: RecurrenceValues): RecurrencePoint {
     return pointOf(this.plan.evaluation.plan, this.#exactRows, row, values);
+  }
+
+  /** For each node how many rows before the last one of a warm-up it begins; null: with the first. */
+  warmUpRows(): (number | null)[] {
+    return warmUpRows(this.plan.evaluation.plan, this.#registry);
   }
 
   /** Whether a point has the carried values of all recursive operators: one that failed in a row that it missed has none. */
@@ -175,9 +203,19 @@ export class LiveProgram {
 
   /** Factors whose values in this row are not those of the whole history: after how many rows they are. */
   shortOfHistoryAt(row: number): ShortOfHistory {
+    return this.#shortAt(row, this.#exactRows);
+  }
+
+  /** The same for a session that goes on from so many kept rows. @param isRevisable whether the newest may be run again */
+  shortWith(retention: RowRetention, isRevisable: boolean): ShortOfHistory {
+    const { openRow, taskRows } = exactRowsAfter(this.#recurrent, retention, isRevisable ? 1 : 0);
+    return this.#shortAt(openRow, taskRows);
+  }
+
+  #shortAt(row: number, taskRows: readonly number[]): ShortOfHistory {
     const { plan } = this.plan.evaluation;
     const rowsMissing = this.plan.factors.map(
-      ({ name, output }) => [name, exactRowOfOutput(plan, this.#exactRows, output) - row] as const,
+      ({ name, output }) => [name, exactRowOfOutput(plan, taskRows, output) - row] as const,
     );
     return Object.fromEntries(rowsMissing.filter(([, rows]) => rows > 0));
   }
@@ -189,13 +227,6 @@ export class LiveProgram {
   /** Runs the staged row; by default all wanted factors, without a budget. @throws as `RowRunner.run`. */
   async run(call: LiveCall, slot: number, options: Partial<RunRowOptions> = {}): Promise<RowRun> {
     return await this.runner.run(call, { ...ALL_WANTED, ...options, slot });
-  }
-
-  /** Stages a row and runs it alone. @throws as `RowRunner.run`. */
-  async runAlone(row: InputRow, call: LiveCall): Promise<RowRun> {
-    if (this.plan.evaluation.openPlan.isRestDue) await this.runner.endRest(0);
-    this.stage(0, row, call);
-    return await this.run(call, 0);
   }
 }
 

@@ -74,7 +74,8 @@ export interface OpenOptions {
   /**
    * Rows of input that are kept for checkpoints, `update` and `why`. Default: what windows look back, also across recursive
    * operators, and where there are such operators the rows between two points of their carried values; at least 256. Grows
-   * to what the program of an update needs.
+   * to what the program of an update needs. With fewer, `LiveSession.shortAfterRestore` names the factors that become short.
+   * They count in the engine's memory (E401).
    */
   readonly retainRows?: number | undefined;
   /** Which implementation runs operators; the bits are the same. */

@@ -17,6 +17,8 @@ export interface RunRowOptions {
   readonly row: LiveRunOptions["row"];
   /** Where the row is staged. */
   readonly slot: number;
+  /** Nodes that may run: see `SelectionOptions.mayRun`. Default: all. */
+  readonly mayRun?: Uint8Array | undefined;
 }
 
 /** A call of which factors are left that must not miss the newest row. */
@@ -87,11 +89,11 @@ export class RowRunner {
    * @throws as `OpenPlan.run`; the row does not count then.
    */
   async run(call: LiveCall, options: RunRowOptions): Promise<RowRun> {
-    const { signal, budgetMs, row, slot } = options;
+    const { signal, budgetMs, row, slot, mayRun } = options;
     const started = this.#clock.now();
     const classes = this.#classes;
     const { first, inTime, predictedMs } = this.#splitOf(call, row, budgetMs);
-    const account = await this.#plan.run({ gates: this.#gates(call, first), slot, signal, row });
+    const account = await this.#plan.run({ gates: this.#gates(call, first), slot, signal, row, mayRun });
     this.#unfinished = first < classes && !this.#skipsRows ? { call, slot } : null;
     if (first === classes) return { account, predictedMs, tags: this.#tags(call, first, "late"), rest: null };
     const leftMs = budgetMs! - (this.#clock.now() - started);

@@ -26,7 +26,7 @@ const SOURCE: Rows<ReadPanelOptions> = {
     written: "path",
     flag: "--renames <path>",
     yaml: "renames",
-    help: "table old,new,from of symbols that have changed: one instrument, one lane",
+    help: "table old,new,from of symbols that changed",
   },
   rename: {
     written: "pairs",

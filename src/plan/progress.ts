@@ -62,6 +62,8 @@ export interface SelectionOptions {
   readonly mayLose?: boolean | undefined;
   /** Of the nodes that would run only this many do, the first, which read nothing of the others. Default: all. */
   readonly nodesMax?: number | undefined;
+  /** By node id 0 for nodes that are left out though conditions need them: no later row needs what they would make. */
+  readonly mayRun?: Uint8Array | undefined;
 }
 
 /**
@@ -146,15 +148,16 @@ export class Progress {
     return { firstRow: this.#lastRow, generation: this.#blockCount - 1 };
   }
 
-  /** Selects the nodes of a block; null for a plan without conditions. The result is reused by the next call. */
+  /** Selects the nodes of a block; null where all run, in a plan without conditions. The result is reused by the next call. */
   select({
     block,
     conditions,
     endsRest = false,
     mayLose = false,
     nodesMax = Number.POSITIVE_INFINITY,
+    mayRun,
   }: SelectionOptions = {}): NodeSelection | null {
-    if (this.#sets.length === 0) return null;
+    if (this.#sets.length === 0 && !mayRun) return null;
     const { firstRow } = this.startOf(block);
     this.#decideSets(conditions);
     this.#chooseNodes(endsRest);
@@ -164,11 +167,12 @@ export class Progress {
     for (let id = 0; id < isRun.length; id++) {
       const set = this.#setOfNode[id]!;
       const isAgain = this.#currentRows[id]! > firstRow;
-      if ((block === "rest" && isAgain) || nodeCount === nodesMax) isRun[id] = 0;
+      const isLeftOut = (block === "rest" && isAgain) || nodeCount === nodesMax || mayRun?.[id] === 0;
+      if (isLeftOut) isRun[id] = 0;
       nodeCount += isRun[id]!;
       startRows[id] = set === ALWAYS ? firstRow : this.#startRow(id, firstRow);
       const advancedRows = this.#stateRows[id]! - startRows[id]!;
-      isRebuilt[id] = set === ALWAYS || advancedRows === 0 || advancedRows === this.#blockRows ? 0 : 1;
+      isRebuilt[id] = advancedRows === 0 || advancedRows === this.#blockRows ? 0 : 1;
       generations[id] = this.#generations[id]! - (isAgain ? 1 : 0);
     }
     return this.#selection;
@@ -258,8 +262,8 @@ export class Progress {
     const { isRun } = this.#selection;
     for (let id = 0; id < isRun.length; id++) {
       const set = this.#setOfNode[id]!;
-      const isLeftOut = set !== ALWAYS && endsRest && !mayRest(this.#nodes[id]!);
-      isRun[id] = set === ALWAYS ? 1 : isLeftOut ? 0 : this.#isSetNeeded[set]!;
+      const isLeftOut = endsRest && !mayRest(this.#nodes[id]!);
+      isRun[id] = isLeftOut ? 0 : set === ALWAYS ? 1 : this.#isSetNeeded[set]!;
     }
   }
 

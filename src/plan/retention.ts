@@ -1,4 +1,6 @@
-import type { Operand, PlanNode, PlanTask } from "./plan.ts";
+import { windowRowsOf } from "../operator/definition.ts";
+import type { Registry } from "../operator/registry.ts";
+import type { Operand, Plan, PlanNode, PlanTask } from "./plan.ts";
 
 /**
  * Gaps of up to this many rows are replayed row by row, so every column that a node with windows or recursions reads
@@ -9,6 +11,9 @@ const SHORT_GAP_ROWS = 64;
 
 /** Lookback of a recursive task, in rows. */
 export const ALL_ROWS = Number.POSITIVE_INFINITY;
+
+/** Rows of the largest windows that a warm-up rebuilds: for a row that takes eight times as long as moving on. */
+const REBUILT_ROWS_MAX = 64;
 
 /** What retention needs of a node. */
 type RetainedNode = Pick<PlanNode, "tasks">;
@@ -124,4 +129,20 @@ export class Retention {
   #spare(column: number, rows: number): void {
     this.spareRows.set(column, Math.max(rows, this.spareRows.get(column) ?? 0));
   }
+}
+
+/**
+ * For each node how many rows before the last one of a warm-up it begins, so that it is then as if it had run them all: its
+ * windows are rebuilt there. Null: it runs every row.
+ */
+export function warmUpRows({ tasks, nodes, outputs }: Plan, registry: Registry): (number | null)[] {
+  const windowRows = tasks.map(({ operator, settings }) => {
+    const known = registry.kernel(operator);
+    const rows = windowRowsOf(known, settings);
+    return rows > REBUILT_ROWS_MAX ? ALL_ROWS : known.axis === "rolling" ? rows : 0;
+  });
+  const outputColumns = new Set(outputs.map(({ column }) => column));
+  const canSkip = nodes.map(() => true);
+  const { catchUpRows } = new Retention(tasks, windowRows, nodes, canSkip, outputColumns);
+  return nodes.map(({ id, kind }) => (kind === "input" ? null : catchUpRows[id]!));
 }

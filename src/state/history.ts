@@ -45,6 +45,8 @@ export interface HistoryNeed {
   readonly recursive: number;
   /** Fields that are read: a row has a value of each. */
   readonly fields: number;
+  /** The output that looks back furthest. */
+  readonly furthest: string;
 }
 
 /**
@@ -57,9 +59,41 @@ export interface HistoryNeed {
  * @param points ascending
  */
 export function exactRows(
-  { plan, registry }: Pick<RecurrentPlan, "plan" | "registry">,
+  recurrent: Pick<RecurrentPlan, "plan" | "registry">,
   first: number,
   points: readonly ExactPoint[],
+): number[] {
+  return exactRowsWith(recurrent, first, (below, task) => {
+    return points.find(({ row, exact }) => row >= below && isExact(task, exact))?.row ?? NEVER;
+  });
+}
+
+/**
+ * The same for a program that goes on from so many kept rows after a long history, where points lie worst.
+ *
+ * @param openCount how many of the kept rows may still be run again
+ * @returns `openRow`: the first of them, or the next row
+ */
+export function exactRowsAfter(
+  recurrent: Pick<RecurrentPlan, "plan" | "registry">,
+  { rows, pointRows }: RowRetention,
+  openCount: number,
+): { readonly taskRows: number[]; readonly openRow: number } {
+  const first = 1;
+  const nextRow = first + rows;
+  const openRow = nextRow - Math.min(rows, openCount);
+  const taskRows = exactRowsWith(recurrent, first, (below) => {
+    if (below > openRow) return below > nextRow ? NEVER : nextRow;
+    return Math.min(below + pointRows - 1, openRow);
+  });
+  return { taskRows, openRow };
+}
+
+/** @param pointFrom the first point from a row on that has the carried values of a task */
+function exactRowsWith(
+  { plan, registry }: Pick<RecurrentPlan, "plan" | "registry">,
+  first: number,
+  pointFrom: (row: number, task: PlanTask) => number,
 ): number[] {
   const inputRow = first === 0 ? ALWAYS : first;
   const rows: number[] = [];
@@ -67,8 +101,7 @@ export function exactRows(
     const operator = registry.kernel(task.operator);
     const below = maxOfInputs(rows, task, inputRow);
     if (operator.axis !== "recursive") rows.push(below + lookbackOf(operator, task));
-    else if (below === ALWAYS) rows.push(ALWAYS);
-    else rows.push(points.find(({ row, exact }) => row >= below && isExact(task, exact))?.row ?? NEVER);
+    else rows.push(below === ALWAYS ? ALWAYS : pointFrom(below, task));
   }
   return rows;
 }
@@ -88,7 +121,7 @@ export function exactRowOfOutput(
   return source.kind === "task" ? taskRows[source.task]! : ALWAYS;
 }
 
-export function historyNeedOf({ tasks }: Pick<Dag, "tasks">): HistoryNeed {
+export function historyNeedOf({ tasks, outputs }: Pick<Dag, "tasks" | "outputs">): HistoryNeed {
   const rows: number[] = [];
   const recursions: number[] = [];
   for (const task of tasks) {
@@ -103,7 +136,17 @@ export function historyNeedOf({ tasks }: Pick<Dag, "tasks">): HistoryNeed {
   }
   const recursive = tasks.filter((task) => task.kind === "call" && task.operator.axis === "recursive").length;
   const fields = tasks.filter(({ kind }) => kind === "field").length;
-  return { lookbackRows: maxOf(rows, 0), recursions: maxOf(recursions, 0), recursive, fields };
+  const furthest = outputs.reduce<(typeof outputs)[number] | undefined>(
+    (most, one) => (most && rows[most.task]! >= rows[one.task]! ? most : one),
+    undefined,
+  );
+  return {
+    lookbackRows: maxOf(rows, 0),
+    recursions: maxOf(recursions, 0),
+    recursive,
+    fields,
+    furthest: furthest?.name ?? "",
+  };
 }
 
 /**
@@ -113,7 +156,7 @@ export function historyNeedOf({ tasks }: Pick<Dag, "tasks">): HistoryNeed {
  * @param wanted the option `retainRows`
  */
 export function retentionFor(
-  { lookbackRows, recursions, recursive, fields }: HistoryNeed,
+  { lookbackRows, recursions, recursive, fields }: Omit<HistoryNeed, "furthest">,
   wanted?: number,
 ): RowRetention {
   if (recursions === 0) {

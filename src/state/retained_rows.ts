@@ -23,6 +23,17 @@ export interface RetainedRow<Row extends ColumnRow> {
   readonly params: ReadonlyMap<string, ParamValue>;
 }
 
+/** Names of the columns that rows bring. */
+export interface RowColumns {
+  readonly fields: readonly string[];
+  readonly groups: readonly string[];
+}
+
+/** Bytes of kept rows. */
+export function bytesOfRows(rowCount: number, laneCount: number, { fields, groups }: RowColumns): number {
+  return rowCount * laneCount * (8 * fields.length + 4 * groups.length + 1);
+}
+
 /** Rows that stay as they are while they are written, and the points between them. */
 export interface HeldRows {
   readonly firstRow: number;
@@ -51,18 +62,22 @@ type Params = ReadonlyMap<string, ParamValue>;
  * The last rows of input, by lane, from which windows are made again. The newest row overwrites the memory of the oldest.
  */
 export class RetainedRows<Row extends ColumnRow> {
-  readonly #lanes: Int32Array | null;
+  readonly #lanes: Int32Array;
   #capacity = 0;
   #pointRows = Number.POSITIVE_INFINITY;
-  #slots: Slot<Row>[] = [];
+  /** By row modulo the capacity; empty before the first one. */
+  #slots: (Slot<Row> | undefined)[] = [];
+  /** Memory of rows to come. */
+  readonly #free: Slot<Row>[] = [];
+  /** Both. */
+  #slotCount = 0;
   readonly #points = new Map<number, RecurrencePoint>();
   #count = 0;
   #first = 0;
   #renewals = 0;
 
-  /** @param laneCount of rows whose cells have lanes */
-  constructor(wanted: RowRetention, laneCount: number | null = null) {
-    this.#lanes = laneCount === null ? null : Int32Array.from({ length: laneCount }, (_, lane) => lane);
+  constructor(wanted: RowRetention, laneCount: number) {
+    this.#lanes = Int32Array.from({ length: laneCount }, (_, lane) => lane);
     this.grow(wanted);
   }
 
@@ -81,23 +96,37 @@ export class RetainedRows<Row extends ColumnRow> {
     return this.#renewals;
   }
 
+  /** Those of the newest row; none before the first. */
+  get columns(): RowColumns {
+    const newest = this.#slots[(this.#count - 1) % this.#capacity];
+    return { fields: [...(newest?.fields.keys() ?? [])], groups: [...(newest?.groups.keys() ?? [])] };
+  }
+
   /** The number of the oldest kept row. */
   get oldest(): number {
     return Math.max(this.#first, this.#count - this.#capacity);
   }
 
-  /** Keeps more rows from now on, and more points; never fewer. */
+  /** Keeps more rows from now on, and more points; never fewer. Their memory comes with them, or before: `layOut`. */
   grow({ rows, pointRows }: RowRetention): void {
     const { oldest } = this;
-    const slots = this.#slots;
-    const before = this.#capacity;
-    this.#capacity = Math.max(before, rows);
+    const before = this.#slots;
     this.#pointRows = Math.min(this.#pointRows, pointRows);
-    if (slots.length === 0 || this.#capacity === before) return;
-    const grown = this.#slotsLike(slots[0]!.row);
-    for (let row = oldest; row < this.#count; row++) grown[row % this.#capacity] = slots[row % before]!;
-    this.#slots = grown;
+    if (rows <= this.#capacity) return;
+    this.#slots = [];
+    for (let row = oldest; row < this.#count; row++) {
+      const at = row % this.#capacity;
+      this.#slots[row % rows] = before[at];
+      before[at] = undefined;
+    }
+    this.#free.push(...before.filter((slot) => slot !== undefined));
+    this.#capacity = rows;
     this.#first = oldest;
+  }
+
+  /** Allocates and fills the memory of all rows before they come, a row a step: else the process would grow for hours. */
+  *layOut(columns: RowColumns): Generator<void, void> {
+    for (; this.#slotCount < this.#capacity; yield) this.#free.push(this.#slotOf(columns));
   }
 
   /** Whether carried values are kept before the row: `addPoint` is then called. */
@@ -139,44 +168,38 @@ export class RetainedRows<Row extends ColumnRow> {
 
   replaceNewest(row: Row, params: Params): void {
     if (this.#capacity === 0) return;
-    if (this.#slots.length === 0) this.#slots = this.#slotsLike(row);
     const at = (this.#count - 1) % this.#capacity;
-    if (this.#slots[at]!.holds > 0) this.#slots[at] = this.#slotLike(row);
-    const slot = this.#slots[at]!;
-    const lanes = this.#lanes === null ? undefined : row.lanes;
-    const laneCount = this.#lanes?.length;
-    copyColumns(
-      row.fields,
-      lanes,
-      slot.fields,
-      (length) => new Float64Array(laneCount ?? length),
-      Number.NaN,
-    );
-    copyColumns(row.groups, lanes, slot.groups, (length) => new Int32Array(laneCount ?? length), -1);
+    const slot = this.#slotAt(at, row);
+    const { lanes } = row;
+    const { length } = this.#lanes;
+    copyColumns(row.fields, lanes, slot.fields, () => new Float64Array(length), Number.NaN);
+    copyColumns(row.groups, lanes, slot.groups, () => new Int32Array(length), -1);
     const cells = row.present ?? (row.saysSymbols === true ? new Uint8Array(lanes!.length).fill(1) : null);
     if (cells) copyCells(cells, lanes, slot.present.fill(0), 0);
     const { fields, groups } = slot;
     const present = cells && slot.present;
-    slot.row = { ...row, ...(this.#lanes && { lanes: this.#lanes }), present, fields, groups };
+    slot.row = { ...row, ...(lanes && { lanes: this.#lanes }), present, fields, groups };
     slot.params = params;
   }
 
-  /** Allocates and fills the memory of all rows at once: else the process would grow for hours. */
-  #slotsLike(row: Row): Slot<Row>[] {
-    return Array.from({ length: this.#capacity }, () => this.#slotLike(row));
+  /** The memory of a place: other one if what lies there is held. */
+  #slotAt(at: number, { fields, groups }: Row): Slot<Row> {
+    const known = this.#slots[at];
+    if (known?.holds === 0) return known;
+    if (known) this.#slotCount--;
+    const slot = this.#free.pop() ?? this.#slotOf({ fields: [...fields.keys()], groups: [...groups.keys()] });
+    this.#slots[at] = slot;
+    return slot;
   }
 
-  #slotLike(row: Row): Slot<Row> {
-    const of = (length: number) => this.#lanes?.length ?? length;
-    const [column] = [...row.fields.values(), ...row.groups.values()];
-    const { fields, groups } = row;
+  #slotOf({ fields, groups }: RowColumns): Slot<Row> {
+    const { length } = this.#lanes;
+    this.#slotCount++;
     return {
-      row,
-      present: new Uint8Array(of(row.present?.length ?? column?.length ?? 0)),
-      fields: new Map(
-        [...fields].map(([name, { length }]) => [name, new Float64Array(of(length)).fill(NaN)]),
-      ),
-      groups: new Map([...groups].map(([name, { length }]) => [name, new Int32Array(of(length)).fill(-1)])),
+      row: null as unknown as Row,
+      present: new Uint8Array(length),
+      fields: new Map(fields.map((name) => [name, new Float64Array(length).fill(Number.NaN)])),
+      groups: new Map(groups.map((name) => [name, new Int32Array(length).fill(-1)])),
       params: NO_PARAMS,
       holds: 0,
     };
@@ -235,7 +258,6 @@ export class RetainedRows<Row extends ColumnRow> {
 
   restore(firstRow: number, rows: readonly RetainedRow<Row>[], points: readonly RecurrencePoint[]): void {
     this.forget(firstRow);
-    this.#slots = [];
     for (const { row, params } of rows) this.append(row, params);
     for (const point of points) if (point.row >= this.oldest) this.addPoint(point);
   }
@@ -247,12 +269,12 @@ function copyColumns<T extends Float64Array | Int32Array>(
   from: ReadonlyMap<string, ArrayLike<number | null>>,
   lanes: Int32Array | undefined,
   to: Map<string, T>,
-  create: (length: number) => T,
+  create: () => T,
   none: number,
 ): void {
   for (const name of to.keys()) if (!from.has(name)) to.delete(name);
   for (const [name, values] of from) {
-    const column = to.get(name) ?? create(values.length);
+    const column = to.get(name) ?? create();
     to.set(name, column);
     copyCells(values, lanes, column.fill(none), none);
   }

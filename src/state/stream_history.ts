@@ -35,7 +35,7 @@ export class StreamHistory {
     this.#plan = plan;
     this.#recurrences = recurrences;
     this.#hasRecursions = need.recursions > 0;
-    this.#rows = new RetainedRows(retentionFor(need));
+    this.#rows = new RetainedRows(retentionFor(need), plan.plan.laneCount);
     this.#exactRows = exactRows(plan, 0, []);
   }
 
@@ -47,6 +47,7 @@ export class StreamHistory {
 
   /** Adds the next row; its columns are copied. */
   append({ row, params }: RetainedRow<ColumnRow>): void {
+    for (const _ of this.#rows.layOut({ fields: [...row.fields.keys()], groups: [...row.groups.keys()] }));
     this.#rows.append(row, params);
   }
 

@@ -1,9 +1,11 @@
 import { describe, expect, test } from "vitest";
+import { builtInRegistry } from "../../operators/index.ts";
 import { compile, finalDag } from "../../src/compile.ts";
 import { liveDag } from "../../src/live/live_dag.ts";
 import { formPlan } from "../../src/plan/form.ts";
 import type { Plan } from "../../src/plan/plan.ts";
 import { type BlockChoice, Progress, type SelectionOptions } from "../../src/plan/progress.ts";
+import { warmUpRows } from "../../src/plan/retention.ts";
 
 const planOf = (text: string, blockRows = 8): Plan =>
   formPlan(finalDag(compile(`param p = 1\n${text}`)), { laneCount: 4, blockRows, executorCount: 1 });
@@ -299,4 +301,48 @@ test("without conditions nothing is selected, and every block has the next gener
     { firstRow: 16, generation: 2 },
   ]);
   expect([0, 1].map((rowsBack) => progress.generationBefore(0, rowsBack))).toEqual([3, 2]);
+});
+
+describe("a warm-up", () => {
+  const rowsOf = (text: string) => {
+    const plan = planOf(text, 1);
+    const names = plan.nodes.map(({ tasks }) => tasks.map((task) => plan.tasks[task]!.operator).join(" "));
+    return Object.fromEntries(
+      warmUpRows(plan, builtInRegistry).map((rows, id) => [names[id] || "input", rows]),
+    );
+  };
+
+  test("begins a node as many rows early as what is behind it looks back", () => {
+    const text = "f = ts_max(rank(ts_mean(close, 20)), 10)";
+    expect(rowsOf(text)).toEqual({ input: null, ts_mean: 10, rank: 10, ts_max: 0 });
+  });
+
+  test("begins with the first row for recursions, for long windows, and for what these read", () => {
+    const early = { input: null, ts_mean: null, rank: null };
+    const recursion = "f = group_mean(ema(rank(ts_mean(close, 5)), 3), sector)";
+    expect(Object.entries(rowsOf(recursion)).map(([, rows]) => rows)).toEqual([null, null, null, null, 0]);
+    expect(rowsOf("f = ts_sum(rank(ts_mean(close, 4)), 65)")).toEqual({ ...early, ts_sum: null });
+    expect(rowsOf("f = ts_sum(rank(close), 64)")).toEqual({ input: null, rank: 64, ts_sum: 0 });
+  });
+
+  test("rebuilds the windows of a node where it begins, and no later", () => {
+    const plan = planOf("f = ts_max(rank(ts_mean(close, 20)), 10)", 1);
+    const progress = new Progress(plan);
+    const last = 40;
+    const rows = warmUpRows(plan, builtInRegistry);
+    const runs: (readonly number[])[] = [];
+    for (let row = 0; row <= last; row++) {
+      const mayRun = Uint8Array.from(rows, (early) => (early === null || row + early >= last ? 1 : 0));
+      const selection = progress.select({ mayRun })!;
+      const isThere = (id: number) => (selection.isRun[id] === 0 ? 0 : 1 + selection.isRebuilt[id]!);
+      runs.push(plan.nodes.map(({ id }) => isThere(id)));
+      expect(selection.startRows.every((start) => start === row)).toBe(true);
+      progress.begin(selection, 1);
+    }
+    expect(runs[29]).toEqual([1, 0, 0, 0]);
+    expect(runs[30]).toEqual([1, 2, 2, 0]);
+    expect(runs.slice(31, 40)).toEqual(Array.from({ length: 9 }, () => [1, 1, 1, 0]));
+    expect(runs[40]).toEqual([1, 1, 1, 2]);
+    expect(progress.select()).toBeNull();
+  });
 });

@@ -13,7 +13,8 @@ import { LiveMeter } from "../live_metrics.ts";
 import { LiveProgram, type SessionParts } from "../live_program.ts";
 import { checkedOpenOptions, type OpenOptions, SPARE_SYMBOLS_DEFAULT, TIME_DEFAULT } from "../options.ts";
 import { LiveSession } from "./session.ts";
-import { expectSameColumns, openingOf, readSession } from "./session_checkpoint.ts";
+import { columnsOf, expectSameColumns, openingOf, readSession, retentionOf } from "./session_checkpoint.ts";
+import { SessionRows } from "./session_rows.ts";
 
 /** What the engine gives, and replacements for tests. */
 export interface SessionOverrides {
@@ -71,8 +72,12 @@ export async function openSession(
     { ...(saved && openingOf(saved)), ...options.params },
     signal,
   );
-  const session = new LiveSession(parts, live);
+  const rows = new SessionRows(parts, live);
+  const session = new LiveSession(parts, rows);
   try {
+    const panel = { fields: [...(warmup?.fields.keys() ?? [])], groups: [...(warmup?.groups.keys() ?? [])] };
+    const brought = stored ? columnsOf(stored.rows) : panel;
+    await rows.memory.layOut(live, brought, signal, stored && retentionOf(stored));
     signal?.throwIfAborted();
     if (stored) await session.resume(stored, checkpoint!);
     else if (warmup) await session.warmUp(warmup, signal);

@@ -28,16 +28,18 @@ import {
 import type { LiveRow } from "../row.ts";
 import type { RanRow } from "../row_runner.ts";
 import { type PushKind, PushRunner } from "./push_runner.ts";
-import { expectSameColumns, readSession, type StoredSession, snapshotOf } from "./session_checkpoint.ts";
+import {
+  columnsOf,
+  expectSameColumns,
+  readSession,
+  retentionOf,
+  type StoredSession,
+  snapshotOf,
+} from "./session_checkpoint.ts";
 import { SessionQueue, type Turn } from "./session_queue.ts";
-import { type RowEvents, SessionRows } from "./session_rows.ts";
-import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions, WarmUp } from "./update.ts";
+import type { RowEvents, SessionRows } from "./session_rows.ts";
+import { UPDATE_OPTIONS, type UpdateOptions, type UpdateReport, updatedOptions } from "./update.ts";
 import { explainNewest } from "./why_newest.ts";
-import { preTouchYoungGeneration } from "./young_generation.ts";
-
-/** Tables that are built before the first push: V8 compiles functions after some hundred calls. */
-const WARM_UP_TABLES_MAX = 256;
-const WARM_UP_MS_MAX = 100;
 
 /** Events of a row before the first push: nothing is ahead of it or behind it. */
 const ALONE: RowEvents = { mayBegin: () => {}, hasFailed: () => {} };
@@ -60,10 +62,10 @@ export class LiveSession {
   readonly #meter: SessionMeter;
 
   /** @internal */
-  constructor(parts: SessionParts, program: LiveProgram) {
+  constructor(parts: SessionParts, rows: SessionRows) {
     this.#parts = parts;
-    this.#rows = new SessionRows(parts, program);
-    this.#pushes = new PushRunner(parts, this.#rows);
+    this.#rows = rows;
+    this.#pushes = new PushRunner(parts, rows);
     this.#meter = parts.meter.open(() => this.#queue.waitingCount);
   }
 
@@ -90,6 +92,15 @@ export class LiveSession {
    */
   get shortOfHistory(): ShortOfHistory {
     return this.#rows.shortOfHistory;
+  }
+
+  /**
+   * Factors that a session which continues from a checkpoint of this one may be short of (`shortOfHistory`), because
+   * `retainRows` keeps fewer rows than they look back: how many more they need. Empty unless `retainRows` was given. What
+   * is made again after a row failed inside is short of the same.
+   */
+  get shortAfterRestore(): ShortOfHistory {
+    return this.#current.shortWith(this.#rows.retained.retention, this.#parts.options.revisable === true);
   }
 
   /**
@@ -218,7 +229,8 @@ export class LiveSession {
    *
    * @param checkpoint a folder, or bytes
    * @throws DataError E309 if the folder holds none, E351 if it is damaged, E352 if another release wrote it, if it has
-   *   times of another type, or more symbols than this session has room for; nothing changes then.
+   *   times of another type, or more symbols than this session has room for; ResourceError E401 if its rows do not fit in
+   *   memory; nothing changes then.
    */
   async restore(checkpoint: string | Uint8Array): Promise<void> {
     checkArgument("a session", checkpoint, CHECKPOINT);
@@ -233,6 +245,12 @@ export class LiveSession {
         throw checkpointOfOtherSession(
           `with its symbols there are ${wanted}, this one has room for ${lanes.room}`,
         );
+      await this.#rows.memory.layOut(
+        this.#current,
+        columnsOf(stored.rows),
+        this.#closing.signal,
+        retentionOf(stored),
+      );
       lanes.restore(byLane, symbols);
       groups.restore(saved);
       await this.resume(stored, checkpoint);
@@ -244,7 +262,7 @@ export class LiveSession {
     const newest = await this.#rows.restore(stored);
     const { renewals } = this.#rows.retained;
     if (typeof from === "string") this.#written.set(resolve(from), { ...stored.written, renewals });
-    if (newest) this.#warmUpTables(newest);
+    if (newest) this.#current.tables.warmUp(newest);
   }
 
   /**
@@ -278,11 +296,7 @@ export class LiveSession {
 
   async #changeTo(open: () => Promise<LiveProgram>): Promise<UpdateReport> {
     const { retained } = this.#rows;
-    const begin = async () => {
-      const program = await open();
-      this.#rows.keepRowsFor(program);
-      return new WarmUp(program, retained);
-    };
+    const begin = async () => await this.#rows.warmUpOf(await open(), this.#closing.signal);
     let warmUp = await begin();
     try {
       await warmUp.run(() => (this.#isClosed ? 0 : retained.count - 1));
@@ -325,19 +339,7 @@ export class LiveSession {
       last = { row, slot: begun.slot, run: await begun.ran };
       this.#rows.release(begun.slot);
     }
-    if (last) this.#warmUpTables(last);
-  }
-
-  /** Builds and drops tables until V8 has compiled the code: the first one takes five to twenty times as long. */
-  #warmUpTables({ row, slot, run }: RanRow): void {
-    const { tables } = this.#current;
-    const endsAt = performance.now() + WARM_UP_MS_MAX;
-    for (let count = 0; count < WARM_UP_TABLES_MAX && performance.now() < endsAt; count++) {
-      const table = tables.begin(1);
-      tables.append(table, slot, row, run.tags);
-      table.take();
-    }
-    preTouchYoungGeneration();
+    if (last) this.#current.tables.warmUp(last);
   }
 
   async #take(how: PushKind, bar: BarInput, given: PushOptions): Promise<LiveRow> {

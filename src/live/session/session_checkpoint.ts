@@ -4,7 +4,8 @@ import { readCheckpoint, type StoredCheckpoint } from "../../checkpoint/read_che
 import type { Snapshot } from "../../checkpoint/state_file.ts";
 import { describeTimeType } from "../../data/time/time_text.ts";
 import type { TimeColumn } from "../../panel.ts";
-import type { HeldRows, RetainedRow } from "../../state/retained_rows.ts";
+import type { RowRetention } from "../../state/history.ts";
+import type { HeldRows, RetainedRow, RowColumns } from "../../state/retained_rows.ts";
 import { checkArgument } from "../../text/argument_kinds.ts";
 import { checkpointOfOtherSession } from "../errors.ts";
 import { areEqual, type InputRow } from "../input/bars.ts";
@@ -87,11 +88,22 @@ export function expectSameColumns(
     throw checkpointOfOtherSession("other fields are the same for all symbols");
 }
 
+export function retentionOf({ description }: StoredSession): RowRetention {
+  const { rows, pointRows } = description.retention;
+  return { rows, pointRows: pointRows ?? Number.POSITIVE_INFINITY };
+}
+
 export function openingOf({ params }: SavedSession): GivenParams {
   return Object.fromEntries(paramsOf(params));
 }
 
 const textOf = (time: bigint | null) => (time === null ? null : `${time}`);
+
+/** The columns of the newest stored row. */
+export function columnsOf(rows: readonly LaneRow[]): RowColumns {
+  const newest = rows.at(-1);
+  return { fields: [...(newest?.fields.keys() ?? [])], groups: [...(newest?.groups.keys() ?? [])] };
+}
 
 /** A stored row, whose cells are lanes. */
 export function inputRowOf({ time, present, fields, groups, params }: LaneRow): RetainedRow<InputRow> {

@@ -10,6 +10,7 @@ import type { LiveCall } from "../live_params.ts";
 import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram, SessionParts } from "../live_program.ts";
 import type { RanRow, RowRun, RunRowOptions } from "../row_runner.ts";
+import { KeptMemory } from "./kept_memory.ts";
 import { RowTimes } from "./row_times.ts";
 import { inputRowOf, type SavedProgress, type StoredSession } from "./session_checkpoint.ts";
 import { type UpdateReport, WarmUp } from "./update.ts";
@@ -43,6 +44,7 @@ export interface RowEvents {
 /** The progress of a session: its program, its newest row and the retained rows. */
 export class SessionRows {
   readonly retained: RetainedRows<InputRow>;
+  readonly memory: KeptMemory;
   readonly times: RowTimes;
   readonly #parts: SessionParts;
   #current: LiveProgram;
@@ -65,6 +67,7 @@ export class SessionRows {
     this.#current = program;
     this.times = new RowTimes(parts.time.type, parts.stretchOf);
     this.retained = new RetainedRows(program.retention(parts.options.retainRows), parts.lanes.laneCount);
+    this.memory = new KeptMemory(parts, this.retained);
   }
 
   get current(): LiveProgram {
@@ -282,9 +285,15 @@ export class SessionRows {
     this.retained.addPoint(this.#current.pointBefore(count, this.#underWay.length));
   }
 
-  /** Keeps as many rows as the program needs. */
-  keepRowsFor(program: LiveProgram): void {
-    this.retained.grow(program.retention(this.#parts.options.retainRows));
+  /** Keeps the rows that the next program needs. @throws as `KeptMemory.layOut`; the program is then closed. */
+  async warmUpOf(program: LiveProgram, signal: AbortSignal): Promise<WarmUp> {
+    try {
+      await this.memory.layOut(program, this.retained.columns, signal);
+      return new WarmUp(program, this.retained);
+    } catch (error) {
+      await program.plan.close();
+      throw error;
+    }
   }
 
   /** Runs rows that came meanwhile through another program and gates to it. */
@@ -314,14 +323,15 @@ export class SessionRows {
     const { lastRow } = warmUp;
     if (lastRow === null) this.#noNewest = "no rows are kept";
     this.#newest = lastRow;
-    // The last row is in the first slot, which is used again last.
-    this.#freeSlots = [...SLOTS.slice(1), SLOTS[0]!];
+    const slot = lastRow?.slot ?? 0;
+    this.#freeSlots = [...SLOTS.filter((one) => one !== slot), slot];
   }
 
   /** Cancels running work and frees the memory. May be called twice. */
   async close(): Promise<void> {
     this.#failure ??= sessionClosed();
     await this.#current.plan.close(sessionClosed());
+    this.memory.release();
   }
 
   /** The first row that may still be run: the newest if it may be revised, else the next. */
@@ -350,10 +360,8 @@ export class SessionRows {
    * @returns the newest row; null if none is kept
    */
   async restore({ description, lanes, firstRow, rows, points }: StoredSession): Promise<RanRow | null> {
-    const { retention, lastTime, judgedTime } = description;
+    const { lastTime, judgedTime } = description;
     await this.#openPlan.idle();
-    if (this.#parts.options.retainRows === undefined)
-      this.retained.grow({ ...retention, pointRows: retention.pointRows ?? Number.POSITIVE_INFINITY });
     const from = Int32Array.from({ length: this.#parts.lanes.laneCount }, (_, lane) =>
       Math.min(lane, lanes - 1),
     );

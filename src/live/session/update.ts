@@ -1,4 +1,6 @@
 import { finalDag, type Program } from "../../compile.ts";
+import { suppressUnhandled } from "../../evaluation/awaiting.ts";
+import { OVERLAPPING_BLOCKS_MAX } from "../../execution/executor_pool.ts";
 import type { RecurrenceValues } from "../../kernel/run/recurrences.ts";
 import type { ShortOfHistory } from "../../state/history.ts";
 import type { RetainedRows } from "../../state/retained_rows.ts";
@@ -6,6 +8,7 @@ import { RECORD, TEXTS } from "../../text/argument_kinds.ts";
 import type { OptionKinds } from "../../text/option_kinds.ts";
 import type { InputRow } from "../input/bars.ts";
 import type { GivenParams, LiveCall } from "../live_params.ts";
+import { ROW_SLOTS } from "../live_plan.ts";
 import type { LiveProgram } from "../live_program.ts";
 import { type OpenOptions, PRIORITIES } from "../options.ts";
 import type { RanRow } from "../row_runner.ts";
@@ -44,11 +47,17 @@ export function updatedOptions(
   return { select, priorities: priorities ?? Object.fromEntries(kept) };
 }
 
-/** Runs the retained rows of a session through its next program. */
+/**
+ * Runs the retained rows of a session through its next program. Rows overlap, and those that were there at the start run
+ * only what the last of them needs: short windows are rebuilt from the rows that they cover.
+ */
 export class WarmUp {
   readonly program: LiveProgram;
   readonly #rows: RetainedRows<InputRow>;
   readonly #first: number;
+  /** The last row at the start, and for each node how many rows before it the node begins; null: with the first. */
+  readonly #last: number;
+  readonly #rowsOfNodes: readonly (number | null)[];
   readonly #renewals: number;
   #next: number;
   #lastRow: (RanRow & { readonly call: LiveCall }) | null = null;
@@ -59,6 +68,8 @@ export class WarmUp {
     this.program = program;
     this.#rows = rows;
     this.#first = rows.oldest;
+    this.#last = rows.count - 1;
+    this.#rowsOfNodes = program.warmUpRows();
     this.#next = rows.oldest;
     this.#renewals = rows.renewals;
   }
@@ -79,32 +90,52 @@ export class WarmUp {
 
   /** Runs the rows before `end()`, which grows while rows are pushed. */
   async run(end: () => number): Promise<void> {
+    const underWay: Promise<void>[] = [];
     while (this.#next < end() && !this.hasLostRows) {
-      const { program } = this;
-      await this.#handOver();
-      if (this.hasLostRows) return;
-      const { row, params } = this.#rows.get(this.#next);
-      const call = program.params.ofRow(params);
-      this.#lastRow = { row, call, slot: 0, run: await program.runAlone(row, call) };
-      this.#next++;
+      if (underWay.length === OVERLAPPING_BLOCKS_MAX) await underWay.shift();
+      if (this.#isPause) {
+        await Promise.all(underWay.splice(0));
+        await this.#pause();
+      }
+      if (!this.hasLostRows) underWay.push(suppressUnhandled(this.#runNext()));
     }
+    await Promise.all(underWay);
+  }
+
+  async #runNext(): Promise<void> {
+    const { program } = this;
+    const number = this.#next++;
+    const { row, params } = this.#rows.get(number);
+    const call = program.params.ofRow(params);
+    const slot = number % ROW_SLOTS;
+    program.stage(slot, row, call);
+    const begun = (rows: number | null) => (rows === null || number + rows >= this.#last ? 1 : 0);
+    const mayRun = number > this.#last ? undefined : Uint8Array.from(this.#rowsOfNodes, begun);
+    this.#lastRow = { row, call, slot, run: await program.run(call, slot, { mayRun }) };
   }
 
   /** Call after the last row: determines which values are exact, and keeps carried values for later updates. */
   async finish(): Promise<void> {
     const { program } = this;
-    await program.runner.endRest(0);
-    const point = this.#rows.pointBefore(this.#next);
-    if (point) program.takeRecurrences(point.values);
+    await this.#pause();
     program.setHistory(this.#first, this.#rows.pointsFrom(this.#first));
     for (const [row, values] of this.#recurrences) this.#rows.addPoint(program.pointOf(row, values));
   }
 
-  async #handOver(): Promise<void> {
+  /** Whether no row may be under way before the next one: carried values are read there, or recursions end their rest. */
+  get #isPause(): boolean {
+    return this.#isPart || this.program.plan.evaluation.openPlan.isRestDue;
+  }
+
+  get #isPart(): boolean {
+    return this.#rows.pointBefore(this.#next) !== undefined || this.#rows.beginsPart(this.#next);
+  }
+
+  async #pause(): Promise<void> {
     const { program } = this;
+    await program.runner.endRest(this.#lastRow?.slot ?? 0);
+    if (!this.#isPart) return;
     const point = this.#rows.pointBefore(this.#next);
-    if (!point && !this.#rows.beginsPart(this.#next)) return;
-    await program.runner.endRest(0);
     if (point) program.takeRecurrences(point.values);
     this.#recurrences.set(this.#next, program.recurrences());
   }

@@ -1,7 +1,7 @@
 import { execFileSync } from "node:child_process";
 import { expect, test } from "vitest";
 
-const MODULE = new URL("../../../src/live/session/young_generation.ts", import.meta.url).href;
+const MODULE = new URL("../../src/live/young_generation.ts", import.meta.url).href;
 
 /** Prints the resident bytes of the young generation before the touch, after it, and after 96 MB of garbage. */
 const PROGRAM = `
