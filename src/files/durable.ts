@@ -2,7 +2,6 @@
 import { open } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { makeFolders } from "./folders.ts";
-import { replaceFile } from "./pending_file.ts";
 
 /** Flushes the content of a file to the disk. */
 export async function syncFile(path: string): Promise<void> {
@@ -24,10 +23,4 @@ export async function makeDurableFolder(path: string): Promise<void> {
     await syncFolder(dirname(made));
     if (made === resolve(first)) return;
   }
-}
-
-/** Writes a file atomically and durably. */
-export async function writeDurably(path: string, parts: readonly Uint8Array[]): Promise<void> {
-  await replaceFile(path, ...parts);
-  await syncFolder(dirname(path));
 }

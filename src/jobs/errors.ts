@@ -144,11 +144,15 @@ export const lockFails = (path: string, cause: unknown) =>
     { cause },
   );
 
-export const jobChanged = (job: string, what: string, undo = "undo the change") =>
+export const jobChanged = (job: string, what: string, remedy = "undo the change") =>
   jobDiffers(
     `job ${job}: ${what} changed since its ledger began`,
-    `give the changed job a new name and a new sink: it evaluates all input again; or ${undo}`,
+    `give the changed job a new name and a new sink: it evaluates all input again; or ${remedy}`,
   );
+
+/** A change that a rebuild can follow, if it may. */
+export const rebuildRefused = (job: string, what: string) =>
+  jobChanged(job, what, `undo the change, or have its results made again: run --once --apply ${job}`);
 
 export const sinkInUse = (job: string, sink: string) =>
   new UsageError(
@@ -161,7 +165,7 @@ export const noLinks = (sink: string, cause: unknown) =>
   new UsageError(
     "E536",
     `${sink}: its file system makes no symbolic links (${(cause as Error).message}), by which results are replaced at once`,
-    "use a sink on another file system, or a duckdb sink; changes: keep leaves results as they are",
+    "use a sink on another file system, or a table of DuckDB; undo the change",
     { cause },
   );
 

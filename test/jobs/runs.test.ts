@@ -5,7 +5,7 @@ import { expect, test, vi } from "vitest";
 import { openPanelSource, readPanel } from "../../src/index.ts";
 import { readRunConfig } from "../../src/jobs/config/read_config.ts";
 import { planRuns, readStatus } from "../../src/jobs/service/status.ts";
-import { JobFolder, keptLog, realBars, SECTORS, type Sink, sql } from "./job_folder.ts";
+import { JobFolder, keptLog, realBars, SECTORS, SILENT, type Sink, sql } from "./job_folder.ts";
 
 test.each([
   "parquet",
@@ -202,13 +202,13 @@ test("a file that was evaluated while it was incomplete: the error says so, and 
   expect(await folder.results()).toEqual(await folder.expected([part]));
 });
 
-test("a changed job is refused", async () => {
+test("a changed job is refused where its changes are to fail", async () => {
   using folder = new JobFolder();
   folder.addBars(realBars(1, 5)[0]!);
   expect(await folder.run()).toBeNull();
-  folder.configure({ formulas: "x = close" });
+  folder.configure({ formulas: "x = close", job: "changes: fail" });
   expect(String(await folder.run())).toContain("E531 job bars: formulas changed since its ledger began");
-  folder.configure({ job: "select: [slow]" });
+  folder.configure({ job: "select: [slow]\n    changes: fail" });
   expect(String(await folder.run())).toContain("select changed");
   folder.configure({});
   expect(await folder.run()).toBeNull();
@@ -228,7 +228,7 @@ test("formulas that compute the same may be written otherwise", async () => {
   expect(messages.filter((message) => message.startsWith("committed"))).toHaveLength(1);
   expect(await folder.results()).toEqual(await folder.expected([first, second]));
   folder.addBars(third);
-  folder.configure({ formulas: "param k = 3\na = ema(close, 5) * k\nb = rank(close)" });
+  folder.configure({ formulas: "param k = 3\na = ema(close, 5) * k\nb = rank(close)", job: "changes: fail" });
   expect(String(await folder.run())).toContain("E531 job bars: params changed");
 });
 
@@ -243,12 +243,12 @@ const OPERATOR = `export const bent = {
   module: import.meta.url,
 };\n`;
 
-test("another file of operators is refused, also by a dry run, and the same one in another place is not", async () => {
+test("other code of an operator makes results again, and waits where that is much; another place is no change", async () => {
   const formulas = "a = bent(close)";
   using folder = new JobFolder({ formulas });
-  const use = (name: string, text: string) => {
+  const use = (name: string, text: string, job = "") => {
     writeFileSync(join(folder.path, name), text);
-    folder.configure({ formulas });
+    folder.configure({ formulas, job });
     folder.rewriteConfig((yaml) =>
       yaml.replace("formulas: a.factors", `formulas: { files: a.factors, operators: [${name}] }`),
     );
@@ -258,10 +258,21 @@ test("another file of operators is refused, also by a dry run, and the same one 
   expect(await folder.run()).toBeNull();
   use("second.mjs", OPERATOR);
   expect(await folder.run()).toBeNull();
-  use("third.mjs", OPERATOR.replace("2 * x", "3 * x"));
-  const refused = /^E531 job bars: operators changed since its ledger began\n/;
+  const other = OPERATOR.replace("2 * x", "3 * x");
+  use("third.mjs", other, "changes: fail");
+  const refused = /^E531 job bars: operators, formulas changed since its ledger began\n/;
   expect((await folder.run())?.message).toMatch(refused);
   await expect(planRuns(await readRunConfig(folder.config), 0)).rejects.toThrow(refused);
+  // The code of before is still there: new rows go on with it.
+  use("third.mjs", other, "limit: 1");
+  const before = await folder.results();
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(before);
+  expect(await folder.run(SILENT, {}, { apply: "bars" })).toBeNull();
+  const tripled = await folder.results();
+  folder.configure({ formulas: "a = 3 * close" });
+  expect(await folder.run()).toBeNull();
+  expect(tripled).toEqual(await folder.results());
 });
 
 test("a symbol that the groups no longer have keeps its group, and a changed one is refused", async () => {

@@ -89,7 +89,7 @@ export interface RunConfig {
   readonly jobs: readonly JobConfig[];
   readonly logLevel: (typeof LOG_LEVELS)[number];
   readonly metricsPort: number | null;
-  /** Folder of the journals. */
+  /** Folder of the ledgers. */
   readonly journal: string;
   readonly engine: {
     readonly threads?: number | undefined;

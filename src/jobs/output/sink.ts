@@ -158,6 +158,7 @@ export class JobSink {
       });
     const next = begin!.generation + 1;
     await this.#generations.begin(begin!.generation);
+    await this.#generations.removeOld(begin!.generation, Date.now());
     await this.#generations.discard(next);
     await makeDurableFolder(this.#generations.folderOf(next));
     const pathsOf = (time: bigint) => ({ staged: staged(time).target, target: staged(time).target });
@@ -179,13 +180,6 @@ export class JobSink {
     if (position !== sequence) throw this.#differs(`${sink.database} stands at batch ${position}`);
     await syncFile(sink.database);
     await syncFolder(this.#folder);
-  }
-
-  /** Removes generations that no reader can need any more. */
-  async removeOldGenerations(nowMs: number): Promise<void> {
-    const generation = this.#ledger.begin?.generation ?? 1;
-    if (this.#job.sink.kind !== "duckdb" && generation > 1)
-      await this.#generations.removeOld(generation, nowMs);
   }
 
   /** Removes staged outputs; pending ones must be published before. */

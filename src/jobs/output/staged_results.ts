@@ -56,7 +56,7 @@ export class StagedResults {
 
   /** Completes all files and flushes them to the disk. */
   async finish(): Promise<void> {
-    // A table notes the position of the journal with the rows of each batch, and be they none.
+    // A table notes the position of the ledger with the rows of each batch, and be they none.
     if (this.#kind === "duckdb" && this.#open.size === 0) await this.#writerOf(this.#rules.pathsOf(0n));
     while (this.#open.size > 0) await this.#closeFirst();
     for (const folder of new Set(this.outputs.map(({ staged }) => dirname(join(this.#folder, staged)))))

@@ -10,63 +10,34 @@ import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { ReusedDatabases } from "../../data/duckdb/database.ts";
 import { formatTime } from "../../data/time/time_text.ts";
-import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
-import type { JobConfig, QuerySource } from "../config/config.ts";
-import { jobChanged, rowsMisplaced } from "../errors.ts";
-import { expectInput, isUnfinished, listSourceFiles } from "../input/input_files.ts";
+import type { JobConfig } from "../config/config.ts";
+import { rebuildRefused } from "../errors.ts";
 import {
   ascendingRuns,
-  type BadInput,
-  type FoundInputs,
-  findNewInputs,
+  type FileColumns,
   type NewInput,
   orderMistake,
   type Reading,
-  readToEnd,
 } from "../input/new_inputs.ts";
-import { takeQueryRows } from "../input/query_inputs.ts";
 import type { JobStore } from "../ledger/job_store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { BeginRecord, InputColumns, Universe, WaitingRebuild } from "../ledger/records.ts";
+import type { InputColumns, Universe, WaitingRebuild } from "../ledger/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
-import { rebuildResults } from "../rebuild/rebuild_results.ts";
 import { JobGroups } from "../state/job_groups.ts";
-import {
-  changeOf,
-  compileJob,
-  type FormulaTexts,
-  type JobChange,
-  type JobProgram,
-  madeWith,
-  readFormulas,
-} from "../state/job_program.ts";
+import { compileJob, type JobProgram, madeWith, readFormulas } from "../state/job_program.ts";
 import { JobState } from "../state/job_state.ts";
 import { type BatchLimits, type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
+import { JobInputs, type Outcome } from "./job_inputs.ts";
+import { type FollowedJob, followed, isAsBefore, JobRebuild } from "./job_rebuild.ts";
 import type { RunEvent, RunSignals, Step } from "./run_events.ts";
 import type { SharedHost } from "./shared_host.ts";
 
 /** A run; its reading ends with either of both signals, and gives no results. */
-interface Run extends Reading {
-  /** The job that new rows are evaluated with. */
-  readonly job: JobConfig;
-  readonly texts: FormulaTexts;
+interface Run extends Reading, FollowedJob {
   readonly signals: RunSignals;
-  /** What the ledger is to say of a job that has changed, whose results are as they would be; else null. */
-  readonly renewed: BeginRecord | null;
-  /** What the results are to be made again with, after new rows; null if the job has not changed. */
-  readonly rebuild: RebuildPlan | null;
 }
-
-interface RebuildPlan {
-  readonly texts: FormulaTexts;
-  readonly program: JobProgram;
-  readonly change: JobChange;
-}
-
-/** `unfinished`: a file is still being written, so that later files must wait. */
-type Outcome = "done" | "unfinished";
 
 interface OpenState {
   readonly host: EngineHost;
@@ -84,6 +55,8 @@ export class JobRunner {
   readonly #limits: BatchLimits;
   readonly #sink: JobSink;
   readonly #groups: JobGroups;
+  readonly #inputs: JobInputs;
+  readonly #rebuild: JobRebuild;
   readonly #onEvent: (event: RunEvent) => void;
   /** Kept open between runs. */
   #open: OpenState | null = null;
@@ -104,6 +77,8 @@ export class JobRunner {
     this.#groups = new JobGroups(job);
     this.#limits = limits;
     this.#sink = new JobSink(job, store.ledger);
+    this.#inputs = new JobInputs(job, store, onEvent);
+    this.#rebuild = new JobRebuild(job, store.ledger, this.#sink, this.#groups, onEvent);
     this.#onEvent = onEvent;
   }
 
@@ -115,19 +90,26 @@ export class JobRunner {
   async run(signals: RunSignals, isApplied = false): Promise<void> {
     using databases = new ReusedDatabases();
     // What has changed is seen against the results that are shown.
-    if (this.#ledger.rebuilt !== null) await this.#publishRebuild();
-    const run = await this.#beginRun(signals, databases);
+    await this.#rebuild.finish();
+    const run = await this.#beginRun(signals, databases, isApplied);
     await this.#completePending();
     if (run.renewed !== null) this.#ledger.keep({ begin: run.renewed });
-    const found = await this.#findInputs(run, this.#store.queryFolder);
+    if (await this.#isOther(run)) {
+      if (!isApplied && !this.#rebuild.isSmall(run.rebuild!))
+        throw rebuildRefused(this.#job.name, "operators");
+      await this.#makeAgain(run);
+      return await this.run(signals);
+    }
+    const found = await this.#inputs.find(run, () => this.#columnsRead(run));
     if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
     for (const inputs of ascendingRuns(found.inputs))
       if ((await this.#evaluateAll(inputs, run)) === "unfinished") break;
     if (found.inputs.length > 0) await this.#sink.discardStaged();
-    for (const input of found.bad) await this.#skip(input);
-    if (run.rebuild !== null) await this.#rebuild(run, run.rebuild, isApplied);
-    else if (this.#ledger.waiting !== null) this.#ledger.keep({ waiting: null });
-    await this.#sink.removeOldGenerations(Date.now());
+    for (const input of found.bad) this.#inputs.passOver(input);
+    if (run.rebuild === null && this.#ledger.waiting !== null) this.#ledger.keep({ waiting: null });
+    if (run.rebuild === null) return;
+    if (isApplied || this.#rebuild.isSmall(run.rebuild)) await this.#makeAgain(run);
+    else this.#rebuild.wait(run.rebuild);
   }
 
   /**
@@ -146,14 +128,14 @@ export class JobRunner {
     const { begin, universe, sequence } = this.#ledger;
     if (begin === null) await this.#sink.expectEmpty();
     await using folder = await mkdtempDisposable(join(tmpdir(), "factorloom-dry-run-"));
-    const { inputs, bad } = await this.#findInputs(run, folder.path);
-    if (bad[0] && !this.#isSkipping) throw bad[0].error;
+    const { inputs, bad } = await this.#inputs.find(run, () => this.#columnsRead(run), folder.path);
+    if (bad[0] && !this.#inputs.isSkipping) throw bad[0].error;
     const columns = begin ?? inputs[0];
     if (columns === undefined) return { inputs, factors: null, rebuild: null };
     const { factors, ownGroups } = await this.#programFor(columns, run);
     if (inputs.length > 0 && sequence > 0)
       await this.#groups.forUniverse(columns, ownGroups, universe!.symbols, universe);
-    return { inputs, factors: factors.length, rebuild: run.rebuild && this.#sizeOf(run.rebuild) };
+    return { inputs, factors: factors.length, rebuild: run.rebuild && this.#rebuild.sizeOf(run.rebuild) };
   }
 
   async close(): Promise<void> {
@@ -161,46 +143,37 @@ export class JobRunner {
     this.#store[Symbol.dispose]();
   }
 
-  /**
-   * New rows go on with the formulas of the results; those of the job as it is make the results again afterwards.
-   *
-   * @throws UsageError E531 for a change that no rebuild can follow, or must not; DataError E367 for another sink than that of
-   *   the ledger.
-   */
-  async #beginRun(signals: RunSignals, { open }: ReusedDatabases): Promise<Run> {
-    const job = this.#job;
+  /** @throws UsageError E531 as `followed`, DataError E367 for another sink than that of the ledger. */
+  async #beginRun(signals: RunSignals, { open }: ReusedDatabases, isApplied = false): Promise<Run> {
+    const job: JobConfig = isApplied ? { ...this.#job, changes: "rebuild" } : this.#job;
     const texts = await readFormulas(job);
     const signal = AbortSignal.any([signals.abort, signals.stop]);
-    const now = { job, texts, signals, names: job.source, open, signal, renewed: null, rebuild: null };
+    const run = { job, texts, signals, names: job.source, open, signal, renewed: null, rebuild: null };
     const { begin } = this.#ledger;
-    let run: Run = now;
-    if (begin !== null) {
-      const program = await this.#programFor(begin, now);
-      const change = changeOf(job, program, begin);
-      if (change !== null && job.changes === "fail") throw jobChanged(job.name, change.changed.join(", "));
-      if (change?.needsRebuild === false) {
-        run = { ...now, renewed: { ...begin, ...madeWith(job, program, texts) } };
-      } else if (change !== null) {
-        const { texts: before, ...formulas } = begin.formulas;
-        run = {
-          ...now,
-          job: { ...job, ...formulas },
-          texts: new Map(before),
-          rebuild: { texts, program, change },
-        };
-      }
-    }
+    const follow = begin && followed(job, await this.#programFor(begin, run), texts, begin);
     await this.#sink.check("newest");
-    return run;
+    return { ...run, ...follow };
   }
 
-  /** @param target the folder for new rows of a query */
-  async #findInputs(run: Run, target: string): Promise<FoundInputs> {
-    const { source, badInput } = this.#job;
-    const paths =
-      source.kind === "files" ? await listSourceFiles(source) : await this.#takeRows(source, run, target);
-    await expectInput(source, paths, this.#ledger);
-    return await findNewInputs(paths, this.#ledger, run, badInput);
+  /** What formulas read of rows that were evaluated. */
+  async #columnsRead(run: Run): Promise<FileColumns> {
+    const { begin } = this.#ledger;
+    return begin === null ? { fields: [], groups: [] } : (await this.#programFor(begin, run)).read;
+  }
+
+  /** Whether new rows cannot go on with the formulas of the results: code of operators is another one, or gone. */
+  async #isOther(run: Run): Promise<boolean> {
+    const { begin } = this.#ledger;
+    if (run.rebuild === null) return false;
+    return await this.#programFor(begin!, run).then(
+      (program) => !isAsBefore(program, begin!),
+      () => true,
+    );
+  }
+
+  async #makeAgain(run: Run): Promise<void> {
+    await this.#closeState();
+    await this.#rebuild.run(run.rebuild!, this.#host, run);
   }
 
   async #programFor(columns: InputColumns, { job, texts }: Run): Promise<JobProgram> {
@@ -214,7 +187,7 @@ export class JobRunner {
   async #evaluateAll(found: readonly NewInput[], run: Run): Promise<Outcome> {
     await this.#begin(found[0]!, run);
     const program = await this.#programFor(this.#ledger.begin!, run);
-    const { good, outcome } = await this.#checkNewSymbols(found, program, run);
+    const { good, outcome } = await this.#inputs.checkNewSymbols(found, program.read, run);
     let inputs: readonly NewInput[] = good;
     let batchMax = inputs.length;
     await this.#growUniverse(inputs, program);
@@ -225,7 +198,7 @@ export class JobRunner {
       // The next batch evaluates the inputs before the failed one again, without it.
       batchMax = failure !== null && goodCount > 0 ? goodCount : inputs.length;
       if (failure !== null && goodCount > 0) continue;
-      if (failure !== null && (await this.#handleFailure(inputs[0]!, failure)) === "unfinished")
+      if (failure !== null && (await this.#inputs.handleFailure(inputs[0]!, failure)) === "unfinished")
         return "unfinished";
       inputs = inputs.slice(Math.max(1, goodCount));
       // The very first file may have brought symbols that no good file has.
@@ -247,37 +220,6 @@ export class JobRunner {
     if (this.#open?.sequence !== this.#ledger.sequence) await this.#closeState();
   }
 
-  /** Files with all rows of a query. @throws DataError E361 unless earlier rows are as they were, or may be others. */
-  async #takeRows(source: QuerySource, run: Run, target: string): Promise<readonly string[]> {
-    const { name, badInput } = this.#job;
-    // What formulas read of earlier rows must stay.
-    const columnsRead = async () => {
-      if (this.#ledger.begin === null) return [];
-      const { fields, groups } = (await this.#programFor(this.#ledger.begin, run)).read;
-      return [...fields, ...groups].map((column) => source.rename?.[column] ?? column);
-    };
-    const options = { leaveOutIncomplete: badInput === "skip", columnsRead };
-    const taken = await takeQueryRows(source, this.#store.queryFolder, target, this.#ledger, options);
-    if (taken.incompleteRows > 0) this.#onEvent({ kind: "incomplete_rows", count: taken.incompleteRows });
-    const misplaced = (["late", "vanished", "changed"] as const).filter((kind) => taken[kind].count > 0);
-    for (const kind of misplaced) this.#onEvent({ kind: `${kind}_rows`, ...taken[kind] });
-    if (badInput === "fail" && misplaced.length > 0) throw rowsMisplaced(name, taken);
-    return taken.paths;
-  }
-
-  /** Files are skipped, rows of a query are not: they are corrected in the database. */
-  get #isSkipping(): boolean {
-    return this.#job.badInput === "skip" && this.#job.source.kind !== "duckdb";
-  }
-
-  /** @throws unless files are skipped. */
-  async #skip({ path, sha256, error }: BadInput): Promise<void> {
-    if (!this.#isSkipping) throw error;
-    const reason = error.problem;
-    this.#ledger.passOver({ path, sha256, reason });
-    this.#onEvent({ kind: "skipped", path, code: error.code, reason });
-  }
-
   /** The first evaluated file determines the columns; until one succeeds, they are those of the file being tried. */
   async #begin({ fieldNames, groupNames, time }: NewInput, run: Run): Promise<void> {
     const { begin: before, batch } = this.#ledger;
@@ -289,37 +231,6 @@ export class JobRunner {
     const id = before?.id ?? randomUUID();
     await this.#closeState();
     this.#ledger.keep({ begin: { id, generation: 1, ...made, ...columns } });
-  }
-
-  /**
-   * Reads inputs with new symbols to their end before they are evaluated, and drops those that are late or unreadable: a
-   * symbol stays in the panel forever, and a new one makes the state be recomputed. The very first input is not read ahead.
-   */
-  async #checkNewSymbols(
-    inputs: readonly NewInput[],
-    { read }: JobProgram,
-    run: Run,
-  ): Promise<{ readonly good: NewInput[]; readonly outcome: Outcome }> {
-    const { universe, sequence } = this.#ledger;
-    const known = new Set(sequence === 0 ? inputs[0]?.symbols : universe?.symbols);
-    const good: NewInput[] = [];
-    for (const input of inputs) {
-      const isKnown = input.symbols.every((symbol) => known.has(symbol));
-      try {
-        if (!isKnown) {
-          const mistake = orderMistake(input, this.#ledger);
-          if (mistake !== null) throw mistake;
-          await readToEnd(input, run, read);
-        }
-      } catch (error) {
-        if ((await this.#handleFailure(input, error)) === "unfinished")
-          return { good, outcome: "unfinished" };
-        continue;
-      }
-      for (const symbol of input.symbols) known.add(symbol);
-      good.push(input);
-    }
-    return { good, outcome: "done" };
   }
 
   /**
@@ -355,17 +266,6 @@ export class JobRunner {
     });
     this.#open = { host, state, universe, sequence };
     return this.#open;
-  }
-
-  /** Skips a file whose rows are wrong, or finds that it is still being written. @throws other errors. */
-  async #handleFailure({ file }: NewInput, error: unknown): Promise<Outcome> {
-    if (!(error instanceof DataError)) throw error;
-    if (await isUnfinished(file)) {
-      this.#onEvent({ kind: "unfinished", path: file.path });
-      return "unfinished";
-    }
-    await this.#skip({ ...file, error });
-    return "done";
   }
 
   /** Evaluates and commits the first inputs, or fails at one of them and commits nothing. */
@@ -434,51 +334,6 @@ export class JobRunner {
       this.#onEvent({ kind: "committed", path: input.file.path, rows: own, evaluatedTo });
     }
     await this.#store.removeOldCheckpoints();
-  }
-
-  /** Makes the results again with the job as it is, unless that is more than a run does by itself. */
-  async #rebuild(run: Run, { texts, program, change }: RebuildPlan, isApplied: boolean): Promise<void> {
-    const { begin, universe } = this.#ledger;
-    const plan = this.#sizeOf({ change });
-    if (plan.cells > this.#job.limit && !isApplied) {
-      this.#ledger.keep({ waiting: plan });
-      this.#onEvent({ kind: "waiting", ...plan });
-      return;
-    }
-    this.#onEvent({ kind: "changed", ...plan });
-    await this.#closeState();
-    const { symbols } = universe!;
-    const groups = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, universe);
-    const made = { universe: { symbols, groups }, program, change, ledger: this.#ledger, sink: this.#sink };
-    const staged = await rebuildResults({
-      ...made,
-      keepInfinite: this.#job.call.keepInfinite === true,
-      host: await this.#host.current(),
-      reading: run,
-      open: run.open,
-    });
-    const step = (name: Step) =>
-      this.#onEvent({ kind: "step", step: name, sequence: this.#ledger.sequence + 1, files: 0 });
-    step("staged");
-    run.signals.abort.throwIfAborted();
-    const columns = { factors: change.columns, generation: begin!.generation + 1 };
-    const next = { ...begin!, ...madeWith(this.#job, program, texts), ...columns };
-    this.#ledger.prepareRebuild({ begin: next, universe: made.universe, rows: staged.rows }, staged.outputs);
-    step("prepared");
-    await this.#publishRebuild();
-    await this.#sink.discardStaged();
-    this.#onEvent({ kind: "rebuilt", ...plan });
-  }
-
-  #sizeOf({ change: { changed, evaluated: factors } }: Pick<RebuildPlan, "change">): WaitingRebuild {
-    return { changed: changed.join(", "), factors, cells: this.#ledger.counts.rows * factors.length };
-  }
-
-  async #publishRebuild(): Promise<void> {
-    const { rebuilt, rebuiltOutputs } = this.#ledger;
-    await this.#sink.publishRebuild(rebuilt!, rebuiltOutputs.newest(1));
-    this.#onEvent({ kind: "step", step: "published", sequence: rebuilt!.sequence, files: 0 });
-    this.#ledger.commitRebuild();
   }
 
   async #closeState(): Promise<void> {

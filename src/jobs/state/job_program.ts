@@ -159,7 +159,7 @@ export function madeWith(
 }
 
 /** Of each factor of the results, in their order. One with a condition is known by what decides it, too. */
-function fingerprintsOf({ program, factors }: JobProgram): Record<string, string> {
+export function fingerprintsOf({ program, factors }: JobProgram): Record<string, string> {
   const { outputs, conditions } = finalDag(program);
   const conditionOf = new Map(outputs.map(({ name, condition }) => [name, condition]));
   const own = program.origin().fingerprints.factors;

@@ -156,6 +156,9 @@ jobs:
         missed: "run_once",
         badInput: "fail",
         retries: { count: 3, backoffMs: 300_000 },
+        changes: "rebuild",
+        limit: 10_000_000,
+        drop: false,
       },
     ],
   });

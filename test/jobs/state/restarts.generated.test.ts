@@ -204,7 +204,6 @@ describe(`a job that is restarted after each batch, seed ${random.seed}`, () => 
       forgotten += Number(first > 300);
       [first, saved, symbolCount] = [end, ran.saved, ran.symbolCount];
     }
-    store[Symbol.dispose]();
     expect(rows.size).toBe(expected.size);
     for (const [key, values] of expected)
       expect(rows.get(key), `${key}, cuts ${ends}\n${text}`).toEqual(values);
