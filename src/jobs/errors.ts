@@ -42,18 +42,26 @@ export function ledgerFails(file: string, error: unknown): unknown {
 export const sinkDiffers = (job: string, what: string) =>
   new DataError("E367", `job ${job}: its sink is not what its ledger says: ${what}`, BACKUP);
 
-export const inputChanged = (file: string, bytesBefore: number, bytes: number) =>
+/** The first and the last of some times. */
+export const rangeText = (first: string, last: string) => (first === last ? first : `${first} to ${last}`);
+
+export const inputChanged = (job: string, file: string, count: number, first: string, last: string) =>
   noLongerSame(
-    `${file}: has changed since its rows were evaluated: ${bytesBefore} bytes then, ${bytes} now`,
-    "if the former content was right, put it back, and write new rows to a new file; if it was wrong or incomplete, give " +
-      "the job another name and another sink: it evaluates all input again; bad_input: skip keeps the results as they are",
+    `${file}: the rows of ${counted(count, "time")}, ${rangeText(first, last)}, are not those that were evaluated`,
+    `put the file back as it was, or have what depends on it made again: run --once --apply ${job}; bad_input: skip keeps ` +
+      "the results as they are",
   );
 
-export const inputLate = (file: string, first: string, last: string) =>
-  new DataError(
-    "E362",
-    `${file}: its first rows are of ${first}, rows up to ${last} have been evaluated`,
-    "rows come in the order of time: remove the file, or start a new job; bad_input: skip passes such files over",
+export const inputTruncated = (file: string, count: number, first: string, last: string) =>
+  noLongerSame(
+    `${file}: no longer has the rows of ${counted(count, "time")}, ${rangeText(first, last)}, and no other file has them`,
+    "put them back, there or in another file; bad_input: skip keeps the results as they are",
+  );
+
+export const timeInTwo = (file: string, other: string, time: string, symbol: string) =>
+  noLongerSame(
+    `${file}: lacks ${symbol} at ${time}, which ${other} has, and has other symbols`,
+    "all rows of a time belong into one file: write them there, or remove those of the other one",
   );
 
 /** What has become of the rows of a query that were taken. */
@@ -61,7 +69,7 @@ export type TakenRows = Pick<QueryRows, "late" | "vanished" | "changed" | "lastT
 
 export function rowsMisplaced(job: string, { late, vanished, changed, lastTime }: TakenRows): DataError {
   const rowsText = ({ count, firstTime, lastTime: last }: MisplacedRows) =>
-    `${counted(count, "row")} of ${firstTime === last ? firstTime : `${firstTime} to ${last}`}`;
+    `${counted(count, "row")} of ${rangeText(firstTime, last)}`;
   const changes = [
     ...(late.count > 0 ? [`has ${rowsText(late)} that it had not`] : []),
     ...(vanished.count > 0 ? [`no longer has ${rowsText(vanished)}`] : []),
@@ -77,7 +85,7 @@ export function rowsMisplaced(job: string, { late, vanished, changed, lastTime }
 export const inputGone = (file: string, reason: string) =>
   noLongerSame(
     `${file}: is needed to compute the state of the job again (${reason})`,
-    "put it back as it was, or start a new job",
+    "put it back as it was, or give its rows in another file",
   );
 
 export const timesDiffer = (file: string, own: string, usual: string) =>

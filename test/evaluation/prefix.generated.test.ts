@@ -168,6 +168,7 @@ async function byJob(program: Program, panel: Panel): Promise<Table> {
       groupNames: ["g"],
       ownGroups,
       seriesNames: [],
+      digested: [],
     });
     const files = [{ path: "f", open: async () => panelSource(panel) }];
     const blocks = state.rows(files, new AbortController().signal);

@@ -1,20 +1,27 @@
-/** Finds the files of a source that are new to a job, and those that must not be used. */
+/** Finds the files of a source that are new to a job or have changed, and those that must not be used. */
+import { isDeepStrictEqual } from "node:util";
 import { type OpenDatabase, openDatabase } from "../../data/duckdb/database.ts";
 import { layOutPanel } from "../../data/panel/panel_layout.ts";
-import { type PanelSource, panelSource } from "../../data/panel/panel_source.ts";
+import { type PanelSource, panelSource, type RowRange } from "../../data/panel/panel_source.ts";
 import { openSourceAs } from "../../data/source/open_panel_source.ts";
 import { readPlainCsv } from "../../data/source/plain_csv.ts";
-import { describeTimeType, formatTime } from "../../data/time/time_text.ts";
+import { describeTimeType } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import { BLOCK_ROWS_BEST } from "../../evaluation/fit_plan.ts";
 import { UNITS_PER_SECOND } from "../../panel.ts";
-import type { BadInputPolicy, RowReading } from "../config/config.ts";
-import { inputChanged, inputColumnMissing, inputLate, noRegularFile, timesDiffer } from "../errors.ts";
+import type { JobConfig, RowReading } from "../config/config.ts";
+import { inputColumnMissing, noRegularFile, timesDiffer } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConsumedInput, InputColumns } from "../ledger/records.ts";
+import {
+  type ComparedInputs,
+  compareInputs,
+  type DigestedColumns,
+  digestsOf,
+  type ScannedInput,
+} from "./changed_inputs.ts";
 import { HeldInputs } from "./held_inputs.ts";
 import {
-  digestOfFile,
   expectUnchanged,
   type FileIdentity,
   type FileStamp,
@@ -29,10 +36,15 @@ import {
 export interface NewInput extends InputColumns {
   readonly file: FileIdentity;
   readonly symbols: readonly string[];
+  /** Those that are new. */
+  readonly rows: RowRange;
+  /** Their number. */
   readonly rowCount: number;
+  /** Of all rows of the file. */
+  readonly times: BigInt64Array;
   readonly firstTime: bigint;
   readonly lastTime: bigint;
-  /** Its rows; null if they are not held in memory. */
+  /** All its rows; null if they are not held in memory. */
   readonly held: PanelSource | null;
 }
 
@@ -44,13 +56,15 @@ export interface BadInput {
   readonly error: DataError;
 }
 
-export interface FoundInputs {
-  /** Those that can be evaluated, in the order of their first times. */
+export interface FoundInputs extends Pick<ComparedInputs, "same" | "changed"> {
+  /** Those that can be evaluated, in the order of their times. */
   readonly inputs: readonly NewInput[];
   /** Unless they are skipped, only the first one. */
   readonly bad: readonly BadInput[];
   /** A file that was still being written: it and the files after it wait for the next run. */
   readonly unfinished: string | null;
+  /** Whether others are to be looked at again once these are evaluated. */
+  readonly hasMore: boolean;
 }
 
 /** Opens a file of a job. The table of groups is joined later, for all symbols of the job. */
@@ -77,9 +91,8 @@ export interface Reading {
 }
 
 /**
- * Inspects the files and gives the new ones in the order of their first times. A file is bad if it has changed since it
- * was evaluated, if it cannot be read, or if its rows are not all later than the evaluated ones. Overlaps among new files
- * are found at evaluation: the second of two may be the good one.
+ * Inspects the files. New ones come in the order of their first times; a file that is known, or that has times that are not all
+ * later, is compared with what the ledger knows. A file is bad if it cannot be read, or as `compareInputs`.
  *
  * A file that changes while it is read is incomplete; with it, and with the first bad file unless bad ones are skipped, the
  * run ends. What its times are is not known: if names follow times, files of earlier names come before it, else none.
@@ -88,25 +101,47 @@ export async function findNewInputs(
   paths: readonly string[],
   ledger: Ledger,
   reading: Reading,
-  badInput: BadInputPolicy,
+  job: JobConfig,
+  columnsRead: () => Promise<DigestedColumns>,
 ): Promise<FoundInputs> {
+  const { badInput } = job;
   const inputs: NewInput[] = [];
+  const scanned: ScannedInput[] = [];
   const bad: BadInput[] = [];
+  const touched: FileIdentity[] = [];
   const held = new HeldInputs();
-  let end: { readonly count: number; readonly unfinished: string | null } | null = null;
+  let unfinished: string | null = null;
   for await (const look of looksAt(paths, ledger)) {
     reading.signal.throwIfAborted();
-    const found = await inspect(look, ledger, reading, held);
+    const found = await inspect(look, ledger, reading, held, columnsRead);
     if (found === null) continue;
-    if (found !== "unfinished" && "rowCount" in found) inputs.push(found);
-    else if (found !== "unfinished" && (badInput === "skip" || end === null)) bad.push(found);
-    if (end === null && (found === "unfinished" || (bad.length > 0 && badInput === "fail")))
-      end = { count: inputs.length, unfinished: found === "unfinished" ? look[0] : null };
+    if (found === "unfinished") unfinished ??= look[0];
+    else if ("digests" in found) scanned.push(found);
+    else if ("rowCount" in found) inputs.push(found);
+    else if ("error" in found) bad.push(found);
+    else touched.push(found);
   }
-  const inTime = inputs.toSorted((a, b) => Number(instantOf(a) - instantOf(b)));
-  if (end === null) return { inputs: inTime, bad, unfinished: null };
-  const namesFollow = inTime.every((input, index) => input === inputs[index]);
-  return { inputs: namesFollow ? inputs.slice(0, end.count) : [], bad, unfinished: end.unfinished };
+  const isFailed = () => badInput === "fail" && bad.length > 0;
+  let compared: ComparedInputs | null = null;
+  // What of the times of a file is gone may be in the file that is bad or unfinished.
+  if (scanned.length > 0 && unfinished === null && !isFailed()) {
+    compared = await compareInputs(scanned, await columnsRead(), ledger, reading, job);
+    bad.push(...compared.bad);
+  }
+  const same = { times: [], digested: ledger.digested, ...compared?.same };
+  const rest = { bad: badInput === "fail" ? bad.slice(0, 1) : bad, unfinished };
+  const found = { ...rest, same: { ...same, inputs: [...touched, ...(compared?.same.inputs ?? [])] } };
+  const inTime = (all: readonly NewInput[]) => all.toSorted((a, b) => Number(instantOf(a) - instantOf(b)));
+  if (unfinished === null && !isFailed()) {
+    const all = inTime([...inputs, ...(compared?.appended ?? [])]);
+    const first = firstAscending(all);
+    const changed = compared?.changed ?? null;
+    return { ...found, inputs: first, hasMore: first.length < all.length, changed };
+  }
+  const end = Math.min(...[unfinished, bad[0]?.path].flatMap((path) => (path ? [paths.indexOf(path)] : [])));
+  const namesFollow = inTime(inputs).every((input, index) => input === inputs[index]);
+  const before = namesFollow ? inputs.filter(({ file }) => paths.indexOf(file.path) < end) : [];
+  return { ...found, inputs: firstAscending(before), hasMore: false, changed: null };
 }
 
 /** A path, what lies there, as `lookAt`, and what the ledger knows of it. */
@@ -122,32 +157,27 @@ async function* looksAt(paths: readonly string[], ledger: Ledger): AsyncGenerato
   }
 }
 
-/** What a file is to a job; null if there is nothing to do with it. */
+/** What a file is to a job: its identity if only its stamp has changed; null if there is nothing to do with it. */
 async function inspect(
   [path, there, known]: Look,
   ledger: Ledger,
   reading: Reading,
   held: HeldInputs,
-): Promise<NewInput | BadInput | "unfinished" | null> {
-  if (there === null || (known !== null && typeof there !== "string" && isSameStamp(known, there)))
+  columnsRead: () => Promise<DigestedColumns>,
+): Promise<NewInput | ScannedInput | BadInput | FileIdentity | "unfinished" | null> {
+  if (there === null) return null;
+  if (known !== null && known.sha256 !== "" && typeof there !== "string" && isSameStamp(known, there))
     return null;
   const skipped = ledger.skipped.get(path)?.sha256;
   const badUnlessSkipped = (sha256: string, error: DataError) =>
     sha256 === skipped ? null : { path, sha256, error };
   if (typeof there === "string") return badUnlessSkipped(NO_FILE, noRegularFile(path, there));
-  if (known !== null) {
-    const sha256 = await digestOfFile(path);
-    if (sha256 === known.sha256) return null;
-    return badUnlessSkipped(sha256, inputChanged(path, known.bytes, there.bytes));
-  }
   const file = await identify(path);
   if (file === null) return "unfinished";
   if (file.sha256 === skipped) return null;
+  if (file.sha256 === known?.sha256) return file;
   try {
-    const input = await describe(file, reading, held);
-    const mistake = orderMistake(input, ledger);
-    if (mistake !== null) throw mistake;
-    return input;
+    return await describe(file, known, ledger, reading, held, columnsRead);
   } catch (error) {
     if (!(error instanceof DataError)) throw error;
     return (await isUnfinished(file)) ? "unfinished" : { path, sha256: file.sha256, error };
@@ -162,14 +192,31 @@ function instantOf({ firstTime, time: { type } }: NewInput): bigint {
   return firstTime * (type.kind === "date" ? DAY_NS : UNITS_PER_SECOND.ns / UNITS_PER_SECOND[type.unit]);
 }
 
-async function describe(file: FileIdentity, { names, open }: Reading, inputs: HeldInputs): Promise<NewInput> {
+async function describe(
+  file: FileIdentity,
+  known: ConsumedInput | null,
+  ledger: Ledger,
+  { names, open, signal }: Reading,
+  inputs: HeldInputs,
+  columnsRead: () => Promise<DigestedColumns>,
+): Promise<NewInput | ScannedInput> {
   const source = await openInput(file.path, names, open);
   try {
     const { symbols, fieldNames, groupNames, rowCount } = source;
-    const { values, name, type } = source.time;
-    const [firstTime, lastTime, time] = [values[0]!, values.at(-1)!, { name, type }];
-    const held = await inputs.hold(source);
-    return { file, symbols, fieldNames, groupNames, rowCount, time, firstTime, lastTime, held };
+    const { values: times, name, type } = source.time;
+    const [firstTime, lastTime, time] = [times[0]!, times.at(-1)!, { name, type }];
+    const rows = { first: 0, end: rowCount };
+    const shape = { symbols, fieldNames, groupNames, rowCount, rows, time, times, firstTime, lastTime };
+    const input = { file, ...shape, held: await inputs.hold(source) };
+    if (ledger.lastTime === null) return input;
+    const mistake = timeMistake(input, ledger.begin!);
+    if (mistake !== null) throw mistake;
+    if (known === null && firstTime > ledger.lastTime) return input;
+    const columns = await columnsRead();
+    expectColumns(file.path, source, columns);
+    const digests = await digestsOf(input.held ?? source, columns, signal);
+    await expectUnchanged(file);
+    return { input, digests };
   } finally {
     await source.close();
   }
@@ -209,31 +256,15 @@ export async function readToEnd(input: NewInput, reading: Reading, columns: File
   }
 }
 
-/** DataError E362 or E364 unless the rows follow the evaluated ones; else null. */
-export function orderMistake(
-  input: NewInput,
-  { begin, lastTime }: Pick<Ledger, "begin" | "lastTime">,
-): DataError | null {
-  if (lastTime === null) return null;
-  const { path } = input.file;
-  const [own, usual] = [input.time.type, begin!.time.type];
-  if (JSON.stringify(own) !== JSON.stringify(usual))
-    return timesDiffer(path, describeTimeType(own), describeTimeType(usual));
-  if (input.firstTime > lastTime) return null;
-  return inputLate(path, formatTime(input.firstTime, own), formatTime(lastTime, own));
+/** DataError E364 if the times are of another type than those of the job; else null. */
+export function timeMistake({ file, time }: NewInput, begin: InputColumns): DataError | null {
+  const [own, usual] = [time.type, begin.time.type];
+  if (isDeepStrictEqual(own, usual)) return null;
+  return timesDiffer(file.path, describeTimeType(own), describeTimeType(usual));
 }
 
-/**
- * Splits the inputs into runs of ascending times. Which of two overlapping inputs is late is known once the first run is
- * evaluated, and symbols of a late input must not enter the panel.
- */
-export function ascendingRuns(inputs: readonly NewInput[]): NewInput[][] {
-  const runs: NewInput[][] = [];
-  let lastTime: bigint | null = null;
-  for (const input of inputs) {
-    if (lastTime === null || input.firstTime <= lastTime) runs.push([]);
-    runs.at(-1)!.push(input);
-    lastTime = input.lastTime;
-  }
-  return runs;
+/** The first inputs, whose times are ascending. Those that overlap are compared once these are evaluated. */
+function firstAscending(inputs: readonly NewInput[]): readonly NewInput[] {
+  const end = inputs.findIndex((input, index) => index > 0 && input.firstTime <= inputs[index - 1]!.lastTime);
+  return end === -1 ? inputs : inputs.slice(0, end);
 }

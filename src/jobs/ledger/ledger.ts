@@ -16,9 +16,11 @@ import type {
   Rebuilt,
   SkippedInput,
   StagedOutput,
+  TakenInput,
   Universe,
   WaitingRebuild,
 } from "./records.ts";
+import { TimeTable } from "./time_table.ts";
 
 /** "flgr" in the header of the file. */
 const APPLICATION_ID = 0x666c6772;
@@ -39,6 +41,7 @@ const HEAD = [
   "committed",
   "rebuilt",
   "waiting",
+  "digested",
   "lastRun",
   "lastSuccess",
 ] as const;
@@ -54,6 +57,8 @@ export class Ledger implements Disposable {
   /** Results of a rebuild that the sink may not show yet. */
   rebuilt: Rebuilt | null = null;
   waiting: WaitingRebuild | null = null;
+  /** Columns that digests of times are of, in their order; those that are read later are added. */
+  digested: readonly string[] = [];
   lastRun: EndedRun | null = null;
   lastSuccess: EndedRun | null = null;
   /** By path. */
@@ -62,6 +67,7 @@ export class Ledger implements Disposable {
   readonly outputs: LedgerTable<StagedOutput>;
   /** Those of `rebuilt`. */
   readonly rebuiltOutputs: LedgerTable<StagedOutput>;
+  readonly times: TimeTable;
   /** By path. */
   readonly skipped: LedgerTable<SkippedInput>;
   readonly #file: LedgerFile;
@@ -116,6 +122,7 @@ export class Ledger implements Disposable {
     this.outputs = new LedgerTable(file, "output", isNew);
     this.rebuiltOutputs = new LedgerTable(file, "rebuilt_output", isNew);
     this.skipped = new LedgerTable(file, "skipped", isNew);
+    this.times = new TimeTable(file, isNew);
     this.#head = new LedgerTable(file, "head", isNew);
     if (isNew) this.#head.put("job", job);
     const owner = this.#head.get("job");
@@ -157,13 +164,24 @@ export class Ledger implements Disposable {
   }
 
   /** Results and checkpoint of the next batch are on the disk: it will be completed. */
-  prepare({ inputs, outputs, rows, checkpoint }: PreparedBatch): void {
-    const { lastTime } = inputs.at(-1)!;
-    const counts = { files: inputs.length, rows, outputs: outputs.length };
-    this.#write({ batch: { sequence: this.sequence + 1, ...counts, lastTime, checkpoint } }, () => {
-      for (const input of inputs) this.consumed.put(input.path, input);
+  prepare({ outputs, rows, checkpoint, lastTime, ...taken }: PreparedBatch): void {
+    const counts = { files: taken.inputs.length, rows, outputs: outputs.length };
+    const batch = { sequence: this.sequence + 1, ...counts, lastTime, checkpoint };
+    this.#write({ batch, digested: taken.digested }, () => {
+      this.#take(taken);
       for (const output of outputs) this.outputs.put(null, output);
     });
+  }
+
+  /** Notes files that brought nothing new, or nothing that changes results. */
+  take(taken: TakenInput): void {
+    this.#write({ digested: taken.digested }, () => this.#take(taken));
+  }
+
+  /** Rows of before have changed, and no result: the state is made again from the input. */
+  takeChanged(taken: TakenInput, universe: Universe): void {
+    const batch = { ...this.batch!, checkpoint: null };
+    this.#write({ batch, universe, digested: taken.digested, waiting: null }, () => this.#take(taken));
   }
 
   /** The results of the last batch are in the sink. */
@@ -173,9 +191,14 @@ export class Ledger implements Disposable {
   }
 
   /** New results for all rows are on the disk: they will replace those of before. */
-  prepareRebuild(made: Pick<Rebuilt, "begin" | "universe" | "rows">, outputs: readonly StagedOutput[]): void {
+  prepareRebuild(
+    made: Pick<Rebuilt, "begin" | "universe" | "rows">,
+    outputs: readonly StagedOutput[],
+    taken: TakenInput,
+  ): void {
     const rebuilt = { sequence: this.sequence + 1, ...made, outputs: outputs.length };
-    this.#write({ rebuilt }, () => {
+    this.#write({ rebuilt, digested: taken.digested }, () => {
+      this.#take(taken);
       this.rebuiltOutputs.clear();
       for (const output of outputs) this.rebuiltOutputs.put(null, output);
     });
@@ -202,10 +225,16 @@ export class Ledger implements Disposable {
     if (found !== "ok") throw this.#file.damaged(String(found));
     for (const table of [this.consumed, this.outputs, this.rebuiltOutputs, this.skipped, this.#head])
       for (const _ of table.pages());
+    for (const _ of this.times.from(-(2n ** 63n)));
   }
 
   [Symbol.dispose](): void {
     this.#file.close();
+  }
+
+  #take({ inputs, times }: TakenInput): void {
+    for (const input of inputs) this.consumed.put(input.path, input);
+    for (const time of times) this.times.put(time);
   }
 
   #write(changed: Partial<Head>, putRows = () => {}): void {

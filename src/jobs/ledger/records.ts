@@ -2,17 +2,22 @@
 import type { RowsDigest } from "../../data/job_tables/result_table.ts";
 import type { TimeType } from "../../panel.ts";
 import type { JobConfig } from "../config/config.ts";
+import type { KnownTime } from "./time_table.ts";
 
 /** A file whose rows were evaluated. */
 export interface ConsumedInput {
   readonly path: string;
   readonly bytes: number;
   readonly modifiedMs: number;
+  /** Empty for a file that is looked at again: only new times of it were taken. */
   readonly sha256: string;
-  /** Distinct times. */
-  readonly rowCount: number;
-  readonly firstTime: string;
-  readonly lastTime: string;
+}
+
+/** Files, the times that belong to them now, and the columns that the digests of all times are of. */
+export interface TakenInput {
+  readonly inputs: readonly ConsumedInput[];
+  readonly times: Iterable<KnownTime>;
+  readonly digested: readonly string[];
 }
 
 /** Where a result is staged and where it is published; relative to the sink's folder, `target` may be a table's name. */
@@ -65,12 +70,11 @@ export interface Universe {
 }
 
 /** Files whose results and checkpoint are on disk: the batch will be completed. */
-export interface PreparedBatch {
-  /** At least one, in the order of evaluation. */
-  readonly inputs: readonly ConsumedInput[];
+export interface PreparedBatch extends TakenInput {
   /** Rows of results. */
   readonly rows: number;
   readonly outputs: readonly StagedOutput[];
+  readonly lastTime: string;
   readonly checkpoint: { readonly file: string; readonly sha256: string };
 }
 

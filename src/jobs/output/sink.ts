@@ -166,6 +166,12 @@ export class JobSink {
     return new StagedResults(folder, sink.kind, columns, { pathsOf, isWritten, keepInfinite });
   }
 
+  /** Removes results of a rebuild that are those of before. */
+  async discardRebuild(): Promise<void> {
+    await this.discardStaged();
+    if (this.#job.sink.kind !== "duckdb") await this.#generations.discard(this.#ledger.begin!.generation + 1);
+  }
+
   /** Shows the results of a rebuild in the place of those of before. May be called again after a crash. */
   async publishRebuild({ sequence, begin }: Rebuilt, outputs: readonly StagedOutput[]): Promise<void> {
     const { sink } = this.#job;

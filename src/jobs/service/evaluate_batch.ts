@@ -3,7 +3,8 @@
  * transactions, a sync of each file.
  */
 import { expectUnchanged } from "../input/input_files.ts";
-import { type NewInput, orderMistake, type Reading, sourceOf } from "../input/new_inputs.ts";
+import { type NewInput, type Reading, sourceOf, timeMistake } from "../input/new_inputs.ts";
+import type { TimeDigest } from "../input/time_digests.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import type { JobState } from "../state/job_state.ts";
@@ -25,6 +26,7 @@ export interface EvaluatedInput {
   readonly input: NewInput;
   /** Rows of results. */
   readonly rows: number;
+  readonly digests: readonly TimeDigest[];
 }
 
 export interface BatchSpec {
@@ -48,7 +50,7 @@ export interface EvaluatedBatch {
 }
 
 /**
- * Evaluates inputs until the batch reaches a limit, or until an input is not later than those before it. Inputs are read
+ * Evaluates inputs until the batch reaches a limit, or until an input has times of another type. Inputs are read
  * while others are evaluated, and results are written.
  *
  * @throws the reason of the reading's signal.
@@ -60,20 +62,19 @@ export async function evaluateBatch(inputs: readonly NewInput[], spec: BatchSpec
   const read: (EvaluatedInput & { readonly endTime: number })[] = [];
   let [begunCount, rowCount] = [0, 0];
   let readFailure: unknown = null;
-  const isLate = (input: NewInput) =>
-    orderMistake(input, { begin: ledger.begin, lastTime: read.at(-1)!.input.lastTime }) !== null;
   function* files(): Generator<LaneFile, void, void> {
     for (const input of inputs) {
       const isFull = rowCount >= limits.rows || performance.now() - startedMs >= limits.ms;
-      if (begunCount > 0 && (isFull || stop.aborted || isLate(input))) return;
+      if (begunCount > 0 && (isFull || stop.aborted || timeMistake(input, ledger.begin!))) return;
       begunCount++;
       yield {
         path: input.file.path,
         open: () => sourceOf(input, reading),
-        afterRead: async (times, rows) => {
+        rowsOf: () => input.rows,
+        afterRead: async (digests, rows) => {
           await expectUnchanged(input.file);
           rowCount += rows;
-          read.push({ input, rows, endTime: (read.at(-1)?.endTime ?? 0) + times });
+          read.push({ input, rows, digests, endTime: (read.at(-1)?.endTime ?? 0) + digests.length });
         },
         onFailure: (failure) => {
           readFailure = failure;

@@ -2,6 +2,7 @@
 import { DataError } from "../../errors.ts";
 import type { JobConfig, QuerySource } from "../config/config.ts";
 import { rowsMisplaced } from "../errors.ts";
+import type { DigestedColumns } from "../input/changed_inputs.ts";
 import { expectInput, isUnfinished, listSourceFiles } from "../input/input_files.ts";
 import {
   type BadInput,
@@ -9,9 +10,9 @@ import {
   type FoundInputs,
   findNewInputs,
   type NewInput,
-  orderMistake,
   type Reading,
   readToEnd,
+  timeMistake,
 } from "../input/new_inputs.ts";
 import { takeQueryRows } from "../input/query_inputs.ts";
 import type { JobStore } from "../ledger/job_store.ts";
@@ -37,22 +38,24 @@ export class JobInputs {
   }
 
   /**
+   * @param job as it is for this run
    * @param columnsRead what formulas read of rows that were evaluated
    * @param target the folder for new rows of a query
    */
   async find(
+    job: JobConfig,
     reading: Reading,
-    columnsRead: () => Promise<FileColumns>,
+    columnsRead: () => Promise<DigestedColumns>,
     target = this.#store.queryFolder,
   ): Promise<FoundInputs> {
-    const { source, badInput } = this.#job;
+    const { source } = job;
     const { ledger } = this.#store;
     const paths =
       source.kind === "files"
         ? await listSourceFiles(source)
         : await this.#takeRows(source, columnsRead, target);
     await expectInput(source, paths, ledger);
-    return await findNewInputs(paths, ledger, reading, badInput);
+    return await findNewInputs(paths, ledger, reading, job, columnsRead);
   }
 
   /** @throws unless files are skipped. */
@@ -75,7 +78,7 @@ export class JobInputs {
   }
 
   /**
-   * Reads inputs with new symbols to their end before they are evaluated, and drops those that are late or unreadable: a
+   * Reads inputs with new symbols to their end before they are evaluated, and drops those that are unreadable: a
    * symbol stays in the panel forever, and a new one makes the state be recomputed. The very first input is not read ahead.
    */
   async checkNewSymbols(
@@ -90,11 +93,9 @@ export class JobInputs {
     for (const input of inputs) {
       const isKnown = input.symbols.every((symbol) => known.has(symbol));
       try {
-        if (!isKnown) {
-          const mistake = orderMistake(input, ledger);
-          if (mistake !== null) throw mistake;
-          await readToEnd(input, reading, read);
-        }
+        const mistake = isKnown || sequence === 0 ? null : timeMistake(input, ledger.begin!);
+        if (mistake !== null) throw mistake;
+        if (!isKnown) await readToEnd(input, reading, read);
       } catch (error) {
         if ((await this.handleFailure(input, error)) === "unfinished") return { good, outcome: "unfinished" };
         continue;

@@ -13,24 +13,20 @@ import { formatTime } from "../../data/time/time_text.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import type { JobConfig } from "../config/config.ts";
 import { rebuildRefused } from "../errors.ts";
-import {
-  ascendingRuns,
-  type FileColumns,
-  type NewInput,
-  orderMistake,
-  type Reading,
-} from "../input/new_inputs.ts";
+import type { DigestedColumns } from "../input/changed_inputs.ts";
+import { type FoundInputs, type NewInput, type Reading, timeMistake } from "../input/new_inputs.ts";
 import type { JobStore } from "../ledger/job_store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { InputColumns, Universe, WaitingRebuild } from "../ledger/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
+import { columnsOf } from "../state/history.ts";
 import { JobGroups } from "../state/job_groups.ts";
-import { compileJob, type JobProgram, madeWith, readFormulas } from "../state/job_program.ts";
+import { changeOfInput, compileJob, type JobProgram, madeWith, readFormulas } from "../state/job_program.ts";
 import { JobState } from "../state/job_state.ts";
 import { type BatchLimits, type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
 import { JobInputs, type Outcome } from "./job_inputs.ts";
-import { type FollowedJob, followed, isAsBefore, JobRebuild } from "./job_rebuild.ts";
+import { type FollowedJob, followed, isAsBefore, JobRebuild, type RebuildPlan } from "./job_rebuild.ts";
 import type { RunEvent, RunSignals, Step } from "./run_events.ts";
 import type { SharedHost } from "./shared_host.ts";
 
@@ -97,19 +93,27 @@ export class JobRunner {
     if (await this.#isOther(run)) {
       if (!isApplied && !this.#rebuild.isSmall(run.rebuild!))
         throw rebuildRefused(this.#job.name, "operators");
-      await this.#makeAgain(run);
+      await this.#makeAgain(run.rebuild!, run);
       return await this.run(signals);
     }
-    const found = await this.#inputs.find(run, () => this.#columnsRead(run));
-    if (found.unfinished !== null) this.#onEvent({ kind: "unfinished", path: found.unfinished });
-    for (const inputs of ascendingRuns(found.inputs))
-      if ((await this.#evaluateAll(inputs, run)) === "unfinished") break;
+    const found = await this.#inputs.find(run.job, run, () => this.#columnsRead(run));
+    const { same, bad, unfinished, hasMore } = found;
+    if (same.inputs.length > 0 || [...same.times].length > 0) this.#ledger.take(same);
+    const plan = await this.#planOf(run, found);
+    const isDone = plan !== null && (isApplied || this.#rebuild.isSmall(plan));
+    // Without a checkpoint new rows need all that is looked back on, as it was.
+    if (isDone && this.#ledger.batch?.checkpoint === null && bad.length === 0) {
+      await this.#makeAgain(plan, run);
+      return await this.run(signals);
+    }
+    if (unfinished !== null) this.#onEvent({ kind: "unfinished", path: unfinished });
+    const outcome = found.inputs.length === 0 ? "done" : await this.#evaluateAll(found.inputs, run);
     if (found.inputs.length > 0) await this.#sink.discardStaged();
-    for (const input of found.bad) this.#inputs.passOver(input);
-    if (run.rebuild === null && this.#ledger.waiting !== null) this.#ledger.keep({ waiting: null });
-    if (run.rebuild === null) return;
-    if (isApplied || this.#rebuild.isSmall(run.rebuild)) await this.#makeAgain(run);
-    else this.#rebuild.wait(run.rebuild);
+    for (const input of bad) this.#inputs.passOver(input);
+    if (hasMore && outcome === "done") return await this.run(signals, isApplied);
+    if (plan === null && this.#ledger.waiting !== null) this.#ledger.keep({ waiting: null });
+    if (isDone) await this.#makeAgain(plan, run);
+    else if (plan !== null) this.#rebuild.wait(plan);
   }
 
   /**
@@ -128,14 +132,16 @@ export class JobRunner {
     const { begin, universe, sequence } = this.#ledger;
     if (begin === null) await this.#sink.expectEmpty();
     await using folder = await mkdtempDisposable(join(tmpdir(), "factorloom-dry-run-"));
-    const { inputs, bad } = await this.#inputs.find(run, () => this.#columnsRead(run), folder.path);
+    const found = await this.#inputs.find(run.job, run, () => this.#columnsRead(run), folder.path);
+    const { inputs, bad } = found;
+    const plan = await this.#planOf(run, found);
     if (bad[0] && !this.#inputs.isSkipping) throw bad[0].error;
     const columns = begin ?? inputs[0];
     if (columns === undefined) return { inputs, factors: null, rebuild: null };
     const { factors, ownGroups } = await this.#programFor(columns, run);
     if (inputs.length > 0 && sequence > 0)
       await this.#groups.forUniverse(columns, ownGroups, universe!.symbols, universe);
-    return { inputs, factors: factors.length, rebuild: run.rebuild && this.#rebuild.sizeOf(run.rebuild) };
+    return { inputs, factors: factors.length, rebuild: plan && this.#rebuild.sizeOf(plan) };
   }
 
   async close(): Promise<void> {
@@ -156,9 +162,20 @@ export class JobRunner {
   }
 
   /** What formulas read of rows that were evaluated. */
-  async #columnsRead(run: Run): Promise<FileColumns> {
+  async #columnsRead(run: Run): Promise<DigestedColumns> {
     const { begin } = this.#ledger;
-    return begin === null ? { fields: [], groups: [] } : (await this.#programFor(begin, run)).read;
+    if (begin === null) return { fields: [], groups: [], digested: [] };
+    return columnsOf(this.#ledger, await this.#programFor(begin, run));
+  }
+
+  /** What is to be made again because the job or its input has changed. */
+  async #planOf(run: Run, { changed }: FoundInputs): Promise<RebuildPlan | null> {
+    if (changed === null) return run.rebuild;
+    const { texts, rebuild } = run;
+    const begin = this.#ledger.begin!;
+    const { program } = rebuild ?? { program: await this.#programFor(begin, run) };
+    const change = changeOfInput(program, rebuild?.change ?? null, begin);
+    return { texts: rebuild?.texts ?? texts, program, change, changed };
   }
 
   /** Whether new rows cannot go on with the formulas of the results: code of operators is another one, or gone. */
@@ -171,9 +188,9 @@ export class JobRunner {
     );
   }
 
-  async #makeAgain(run: Run): Promise<void> {
+  async #makeAgain(plan: RebuildPlan, run: Run): Promise<void> {
     await this.#closeState();
-    await this.#rebuild.run(run.rebuild!, this.#host, run);
+    await this.#rebuild.run(plan, this.#host, run);
   }
 
   async #programFor(columns: InputColumns, { job, texts }: Run): Promise<JobProgram> {
@@ -273,7 +290,7 @@ export class JobRunner {
     run: Run,
     inputs: readonly NewInput[],
   ): Promise<{ readonly goodCount: number; readonly failure: unknown }> {
-    const mistake = orderMistake(inputs[0]!, this.#ledger);
+    const mistake = this.#ledger.sequence === 0 ? null : timeMistake(inputs[0]!, this.#ledger.begin!);
     if (mistake !== null) return { goodCount: 0, failure: mistake };
     const program = await this.#programFor(this.#ledger.begin!, run);
     const open = await this.#openState(program, run);
@@ -293,7 +310,7 @@ export class JobRunner {
         stop: run.signals.stop,
         onEvaluated: (path) => this.#onEvent({ kind: "evaluated", path }),
       });
-      if (failure === null) await this.#commit(open, staged, evaluated, run.signals.abort);
+      if (failure === null) await this.#commit(open, program, staged, evaluated, run.signals.abort);
       else {
         await staged.abort();
         await this.#sink.discardStaged();
@@ -307,6 +324,7 @@ export class JobRunner {
 
   async #commit(
     open: OpenState,
+    program: JobProgram,
     staged: StagedResults,
     evaluated: readonly EvaluatedInput[],
     signal: AbortSignal,
@@ -320,10 +338,13 @@ export class JobRunner {
     step("checkpointed");
     signal.throwIfAborted();
     const { outputs, rows } = staged;
-    const inputs = evaluated.map(({ input: { file, rowCount, firstTime, lastTime } }) => {
-      return { ...file, rowCount, firstTime: String(firstTime), lastTime: String(lastTime) };
-    });
-    this.#ledger.prepare({ inputs, rows, outputs, checkpoint });
+    const inputs = evaluated.map(({ input: { file } }) => file);
+    const times = evaluated.flatMap(({ input, digests }) =>
+      digests.map((digest) => ({ ...digest, path: input.file.path })),
+    );
+    const lastTime = String(evaluated.at(-1)!.input.lastTime);
+    const { digested } = columnsOf(this.#ledger, program);
+    this.#ledger.prepare({ inputs, times, digested, lastTime, rows, outputs, checkpoint });
     step("prepared");
     await this.#sink.publish(sequence, outputs);
     step("published");

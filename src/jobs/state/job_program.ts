@@ -102,7 +102,7 @@ export interface JobChange {
   readonly columns: readonly string[];
   /** Columns that are to be computed. */
   readonly evaluated: readonly string[];
-  /** The other columns that results have, with their names of before. */
+  /** Columns whose values stay where nothing is computed, with their names of before. */
   readonly kept: ReadonlyMap<string, string>;
   /** Whether the results of before differ from those of the job as it is. */
   readonly needsRebuild: boolean;
@@ -143,6 +143,18 @@ export function changeOf(job: JobConfig, program: JobProgram, begin: BeginRecord
   );
   const isSame = begin.factors.every((name, index) => columns[index] === name);
   return { changed, columns, evaluated, kept, needsRebuild: evaluated.length > 0 || !isSame };
+}
+
+/** What is to be computed because rows of before have changed, and perhaps the job as well: all factors. */
+export function changeOfInput(
+  { factors }: JobProgram,
+  change: JobChange | null,
+  begin: BeginRecord,
+): JobChange {
+  const own = new Map(begin.factors.map((name) => [name, name]));
+  const { changed, columns } = change ?? { changed: [], columns: begin.factors };
+  const kept = change === null ? own : new Map([...change.kept].filter(([name]) => !factors.includes(name)));
+  return { changed: [...changed, "input"], columns, evaluated: factors, kept, needsRebuild: true };
 }
 
 /** What the ledger keeps of the job that results are made with. */

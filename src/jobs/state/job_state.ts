@@ -5,12 +5,10 @@ import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { FactorStream, type SavedStream } from "../../evaluation/factor_stream.ts";
-import { inputGone } from "../errors.ts";
-import { digestOfFile } from "../input/input_files.ts";
-import { openInput, type Reading } from "../input/new_inputs.ts";
+import type { Reading } from "../input/new_inputs.ts";
 import type { JobStore } from "../ledger/job_store.ts";
-import type { Ledger } from "../ledger/ledger.ts";
-import type { Batch, ConsumedInput, PreparedBatch } from "../ledger/records.ts";
+import type { Batch, PreparedBatch } from "../ledger/records.ts";
+import { columnsOf, historyOf } from "./history.ts";
 import { groupsOf } from "./job_groups.ts";
 import type { JobProgram } from "./job_program.ts";
 import { type LaneFile, LaneSource, type LaneSourceSpec } from "./lane_source.ts";
@@ -51,7 +49,8 @@ export class JobState {
     const ownGroups = groupsOf(universe!);
     const { symbols } = universe!;
     const { seriesNames } = program;
-    const lanes = { symbols, time, fieldNames, groupNames, ownGroups, seriesNames };
+    const { digested } = columnsOf(store.ledger, program);
+    const lanes = { symbols, time, fieldNames, groupNames, ownGroups, seriesNames, digested };
     const state = await JobState.open(host, program, lanes);
     try {
       if (batch !== null) await state.#resume(spec, batch);
@@ -108,10 +107,11 @@ export class JobState {
     const { program, store, reading, onRebuild } = spec;
     const reason = await this.#restore(store, checkpoint, reading.signal);
     if (reason === null) return;
-    const needed = lastInputs(store.ledger, program.historyRows);
-    onRebuild(reason, needed.length);
-    for await (const _ of this.rows(consumedFiles(needed, reading), reading.signal))
-      reading.signal.throwIfAborted();
+    const { times, lastTime, begin } = store.ledger;
+    const first = times.before(lastTime! + 1n, program.historyRows);
+    onRebuild(reason, times.countFiles(first));
+    const needed = historyOf(times.from(first), { reading, type: begin!.time.type, isVerified: true });
+    for await (const _ of this.rows(needed, reading.signal)) reading.signal.throwIfAborted();
   }
 
   /** Restores a state; else says why not: nothing has changed then. */
@@ -140,20 +140,6 @@ export class JobState {
   }
 }
 
-/** Files that were evaluated before; each is checked when its turn comes. @throws DataError E361 if it is not as it was. */
-export function consumedFiles(inputs: readonly ConsumedInput[], reading: Reading): LaneFile[] {
-  return inputs.map(({ path, sha256 }) => ({
-    path,
-    open: async () => {
-      const digest = await digestOfFile(path).catch((error: NodeJS.ErrnoException) => {
-        throw inputGone(path, error.code ?? error.message);
-      });
-      if (digest !== sha256) throw inputGone(path, "it has changed");
-      return await openInput(path, reading.names, reading.open);
-    },
-  }));
-}
-
 /** The block for the symbols alone: the values of the last lane are overwritten. */
 function withoutAbsentLane(
   { rowCount, times, present, columns }: FactorBlock,
@@ -170,17 +156,4 @@ function withoutAbsentLane(
     present: dropLast(present),
     columns: new Map([...columns].map(([name, values]) => [name, values && dropLast(values)])),
   };
-}
-
-/** The last inputs that together have at least `rows` rows, in their order. */
-function lastInputs(ledger: Ledger, rows: number): readonly ConsumedInput[] {
-  const inputs: ConsumedInput[] = [];
-  let count = 0;
-  for (const page of ledger.consumed.pages())
-    for (const input of page) {
-      inputs.push(input);
-      count += input.rowCount;
-      if (count >= rows) return inputs.reverse();
-    }
-  return inputs.reverse();
 }

@@ -1,15 +1,18 @@
 /** The files of a batch as one source: their rows one after the other, each file's symbols in the lanes of the job. */
-import type { BlockRequest, PanelBlock, PanelSource } from "../../data/panel/panel_source.ts";
+import type { BlockRequest, PanelBlock, PanelSource, RowRange } from "../../data/panel/panel_source.ts";
 import { sharedCodes, sharedColumn } from "../../evaluation/shared_columns.ts";
 import type { GroupColumn, TimeColumn } from "../../panel.ts";
 import { expectColumns } from "../input/new_inputs.ts";
+import { type TimeDigest, TimeDigests } from "../input/time_digests.ts";
 
 /** A file that is to be read. */
 export interface LaneFile {
   readonly path: string;
   readonly open: () => Promise<PanelSource>;
-  /** Called once its rows are read, with the numbers of its times, and of its rows: one for each time and symbol. */
-  readonly afterRead?: (times: number, rows: number) => Promise<void>;
+  /** Which of its rows are read; default: all. */
+  readonly rowsOf?: (source: PanelSource) => RowRange;
+  /** Called once its rows are read, with the digests of its times, and the number of rows: one for each time and symbol. */
+  readonly afterRead?: (digests: readonly TimeDigest[], rows: number) => Promise<void>;
   readonly onFailure?: (failure: unknown) => void;
 }
 
@@ -23,6 +26,8 @@ export interface LaneSourceSpec {
   readonly ownGroups: ReadonlyMap<string, GroupColumn>;
   /** Fields with one value for all symbols. */
   readonly seriesNames: readonly string[];
+  /** Columns that times are digested by. */
+  readonly digested: readonly string[];
 }
 
 /** The lanes of the symbols, and one more that is absent in all rows: new symbols go on from its recurrences. */
@@ -43,8 +48,11 @@ export class LaneSource implements PanelSource {
   /** Groups of the job's table, one code per lane. */
   readonly ownGroups: ReadonlyMap<string, GroupColumn>;
   readonly #laneOf: ReadonlyMap<string, number>;
+  readonly #digested: readonly string[];
 
-  constructor({ symbols, time, fieldNames, groupNames, ownGroups, seriesNames }: LaneSourceSpec) {
+  constructor(spec: LaneSourceSpec) {
+    const { symbols, time, fieldNames, groupNames, ownGroups, seriesNames } = spec;
+    this.#digested = spec.digested;
     this.seriesNames = seriesNames;
     this.symbols = symbols;
     this.laneCount = symbols.length + 1;
@@ -70,15 +78,22 @@ export class LaneSource implements PanelSource {
       groups: new Map([...this.ownGroups, ...block.groups]),
     });
     let rowCount = 0;
-    for (const { path, open, afterRead, onFailure } of this.files) {
+    const isOwn = (name: string) => this.#digested.includes(name);
+    for (const { path, open, rowsOf, afterRead, onFailure } of this.files) {
       let source: PanelSource | null = null;
-      let [times, rows] = [0, 0];
+      let rows = 0;
       try {
         source = await open();
         expectColumns(path, source, request);
-        const lanes = Int32Array.from(source.symbols, (symbol) => this.#laneOf.get(symbol)!);
+        // A file may have symbols that have no row in what is read of it.
+        const lanes = Int32Array.from(source.symbols, (symbol) => this.#laneOf.get(symbol) ?? -1);
         const { fields, groups, signal } = request;
-        for await (const read of source.blocks({ fields, groups, blockRows, signal })) {
+        const digests: TimeDigest[] = [];
+        const { symbols } = source;
+        const digester = new TimeDigests(symbols, fields.filter(isOwn), groups.filter(isOwn), this.#digested);
+        const range = { rows: rowsOf?.(source), blockRows, signal };
+        for await (const read of source.blocks({ fields, groups, ...range })) {
+          digests.push(...digester.of(read));
           for (let from = 0; from < read.rowCount; ) {
             const end = Math.min(read.rowCount, from + blockRows - rowCount);
             this.#copy(read, block, { lanes, laneCount: this.laneCount, from, end, at: rowCount });
@@ -88,10 +103,9 @@ export class LaneSource implements PanelSource {
             yield filled(rowCount);
             rowCount = 0;
           }
-          times += read.rowCount;
           for (let cell = read.rowCount * lanes.length - 1; cell >= 0; cell--) rows += read.present[cell]!;
         }
-        await afterRead?.(times, rows);
+        await afterRead?.(digests, rows);
       } catch (error) {
         onFailure?.(error);
         throw error;
@@ -167,13 +181,13 @@ function spread<T extends Float64Array | Int32Array | Uint8Array>(
   const first = at * laneCount;
   target.fill(absent, first, first + (end - from) * laneCount);
   // Symbols of a file are in the order of those of the job: as many are the same.
-  const isOfAll = lanes.length === laneCount - 1;
+  const isOfAll = lanes.length === laneCount - 1 && !lanes.includes(-1);
   for (let row = from; row < end; row++) {
     const [sourceCell, targetCell] = [row * lanes.length, (at + row - from) * laneCount];
     if (isOfAll) target.set(source.subarray(sourceCell, sourceCell + lanes.length) as never, targetCell);
     else
       for (let lane = 0; lane < lanes.length; lane++)
-        target[targetCell + lanes[lane]!] = source[sourceCell + lane]!;
+        if (lanes[lane]! >= 0) target[targetCell + lanes[lane]!] = source[sourceCell + lane]!;
   }
 }
 

@@ -10,6 +10,7 @@ import type {
   StagedOutput,
   Universe,
 } from "../../../src/jobs/ledger/records.ts";
+import type { KnownTime } from "../../../src/jobs/ledger/time_table.ts";
 
 /** What a ledger says, in memory. */
 export interface Answers {
@@ -19,6 +20,8 @@ export interface Answers {
   committed: Committed;
   lastRun: EndedRun | null;
   lastSuccess: EndedRun | null;
+  digested: readonly string[];
+  readonly times: ReturnType<typeof textsOf>[];
   readonly consumed: ConsumedInput[];
   readonly outputs: StagedOutput[];
   readonly skipped: Record<string, SkippedInput>;
@@ -33,6 +36,8 @@ export class RandomRecords {
     committed: { sequence: 0, files: 0, rows: 0, outputs: 0, lastTime: null },
     lastRun: null,
     lastSuccess: null,
+    digested: [],
+    times: [],
     consumed: [],
     outputs: [],
     skipped: {},
@@ -97,13 +102,13 @@ export class RandomRecords {
     const inputs = Array.from({ length: 1 + this.below(4) }, (_, index): ConsumedInput => {
       const number = first + index;
       const [bytes, modifiedMs] = [this.below(2 ** 40), 1.7e12 + 1_000 * this.#numbers.uniform()];
-      const times = {
-        rowCount: 1,
-        firstTime: String(2n ** 62n + BigInt(number)),
-        lastTime: String(2n ** 62n + BigInt(number)),
-      };
-      return { path: `/bars/${number}${this.#text()}`, bytes, modifiedMs, sha256: this.#text(), ...times };
+      return { path: `/bars/${number}${this.#text()}`, bytes, modifiedMs, sha256: this.#text() };
     });
+    const times = inputs.map(({ path }, index): KnownTime => {
+      const bytes = Uint8Array.from({ length: 16 * (1 + this.below(3)) }, () => this.below(256));
+      return { time: 2n ** 62n + BigInt(first + index), path, bytes };
+    });
+    const digested = ["close", this.#text()];
     const outputs = Array.from({ length: this.below(4) }, (): StagedOutput => {
       const rows = this.below(2) === 0 ? null : { count: 3, sum: "12", from: "2024-01-02", timeType: "DATE" };
       return {
@@ -114,14 +119,17 @@ export class RandomRecords {
         rows,
       };
     });
+    const lastTime = String(times.at(-1)!.time);
     const checkpoint = { file: "checkpoint-1.bin", sha256: this.#text() };
     const rows = this.below(1_000);
     const counts = { files: inputs.length, rows, outputs: outputs.length };
     const sequence = answers.committed.sequence + 1;
-    answers.batch = { sequence, ...counts, lastTime: inputs.at(-1)!.lastTime, checkpoint };
+    answers.batch = { sequence, ...counts, lastTime, checkpoint };
+    answers.digested = digested;
+    answers.times.push(...times.map(textsOf));
     answers.consumed.push(...inputs);
     answers.outputs.push(...outputs);
-    return (ledger) => ledger.prepare({ inputs, outputs, rows, checkpoint });
+    return (ledger) => ledger.prepare({ inputs, times, digested, lastTime, outputs, rows, checkpoint });
   }
 
   #commit({ sequence, lastTime, rows }: Batch): (ledger: Ledger) => void {
@@ -154,9 +162,15 @@ export class RandomRecords {
   }
 }
 
+function textsOf({ time, path, bytes }: KnownTime) {
+  return { time: String(time), path, bytes: Buffer.from(bytes).toString("hex") };
+}
+
 /** All that a ledger says: each record is read in every way that there is. */
 export function answersOf(ledger: Ledger): Answers {
-  const { begin, universe, batch, committed, lastRun, lastSuccess } = ledger;
+  const { begin, universe, batch, committed, digested, lastRun, lastSuccess } = ledger;
+  const times = [...ledger.times.from(-(2n ** 63n))].map(textsOf);
+  for (const { time } of times) ledger.times.get(BigInt(time));
   const inOrder = <Row>(pages: Iterable<Row[]>) => [...pages].flat().reverse();
   const consumed = inOrder(ledger.consumed.pages());
   const byPath = ledger.consumed.getAll(consumed.map(({ path }) => path));
@@ -171,6 +185,8 @@ export function answersOf(ledger: Ledger): Answers {
     committed,
     lastRun,
     lastSuccess,
+    digested,
+    times,
     consumed: byPath,
     outputs,
     skipped,

@@ -15,7 +15,7 @@ test("a file whose end is found after its last rows are evaluated is in the batc
     async *rows(files: Iterable<LaneFile>) {
       for (const file of files) {
         yield { rowCount: 5 };
-        await file.afterRead!(5, 60);
+        await file.afterRead!(Array(5).fill({ time: 1n, bytes: new Uint8Array(0) }), 60);
       }
     },
   };
