@@ -102,7 +102,8 @@ export class RandomRecords {
     const inputs = Array.from({ length: 1 + this.below(4) }, (_, index): ConsumedInput => {
       const number = first + index;
       const [bytes, modifiedMs] = [this.below(2 ** 40), 1.7e12 + 1_000 * this.#numbers.uniform()];
-      return { path: `/bars/${number}${this.#text()}`, bytes, modifiedMs, sha256: this.#text() };
+      const path = `/bars/${number}${this.#text()}`.toWellFormed();
+      return { path, bytes, modifiedMs, sha256: this.#text() };
     });
     const times = inputs.map(({ path }, index): KnownTime => {
       const bytes = Uint8Array.from({ length: 16 * (1 + this.below(3)) }, () => this.below(256));
