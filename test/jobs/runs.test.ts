@@ -141,53 +141,86 @@ test("a file in the place of the sink or the journal is named, also by a dry run
   await expect(readStatus(config, 0)).rejects.toThrow(journal);
 });
 
-test("late rows are an error of their file, or are skipped and reported", async () => {
-  using folder = new JobFolder();
+test("late and changed rows are refused with changes: fail, or skipped and reported, until they may be followed", async () => {
+  using folder = new JobFolder({ job: "changes: fail" });
   const [first, second, third] = realBars(3, 5) as [string, string, string];
-  folder.addBars(first);
+  const path = folder.addBars(first);
   folder.addBars(third);
   expect(await folder.run()).toBeNull();
-  folder.addBars(second, "late.csv");
-  const failure = String(await folder.run());
-  expect(failure).toContain("E362");
-  expect(failure).toContain(
-    "late.csv: its first rows are of 2013-02-15, rows up to 2013-03-01 have been evaluated",
+  const late = folder.addBars(second, "late.csv");
+  expect(String(await folder.run())).toContain(
+    "late.csv: the rows of 5 times, 2013-02-15 to 2013-02-22, are not those that were evaluated",
   );
-  folder.configure({ job: "bad_input: skip" });
+  folder.configure({ job: "changes: fail\n    bad_input: skip" });
   const { log, messages } = keptLog();
-  expect(await folder.run(log)).toBeNull();
-  expect(messages.filter((message) => message.startsWith("skipped"))).toHaveLength(1);
-  expect(await folder.run(log)).toBeNull();
+  for (let run = 0; run < 2; run++) expect(await folder.run(log)).toBeNull();
   expect(messages.filter((message) => message.startsWith("skipped"))).toHaveLength(1);
   expect(await folder.results()).toEqual(await folder.expected([first, third]));
+  rmSync(late);
+  const corrected = first.replace("45.07", "45.08");
+  writeFileSync(path, corrected);
+  folder.addBars(second, "later.csv");
+  folder.configure({});
+  expect(await folder.run(log)).toBeNull();
+  expect(messages.join("\n")).toContain(
+    'changed {"job":"bars","changed":"input (6 times, 2013-02-08 to 2013-02-22, of bars-000.csv, later.csv)"',
+  );
+  expect(await folder.results()).toEqual(await folder.expected([corrected, second, third]));
 });
 
-test("a file that changed after it was evaluated is an error", async () => {
+test("a corrected bar of a window changes the rows of its time and those that look back on it", async () => {
+  using folder = new JobFolder({ formulas: "a = ts_mean(close, 3)\n", job: "limit: 20" });
+  const [bars] = realBars(1, 10) as [string];
+  const path = folder.addBars(bars);
+  expect(await folder.run()).toBeNull();
+  const corrected = bars.replace("45.07", "45.08");
+  writeFileSync(path, corrected);
+  const { log, messages } = keptLog();
+  expect(await folder.run(log)).toBeNull();
+  const plan = '"changed":"input (1 time, 2013-02-08, of bars-000.csv)","factors":["a"],"cells":36';
+  expect(messages.at(-2)).toContain(`waiting {"job":"bars",${plan}}`);
+  expect(await folder.results()).toEqual(await folder.expected([bars]));
+  expect(await folder.run(log, {}, { apply: "bars" })).toBeNull();
+  expect(messages.join("\n")).toContain(`rebuilt {"job":"bars",${plan}}`);
+  expect(await folder.results()).toEqual(await folder.expected([corrected]));
+});
+
+test("times of two files with different symbols are refused with both names, and a file that lacks rows with their times", async () => {
   using folder = new JobFolder();
   const [first, second] = realBars(2, 5) as [string, string];
   const path = folder.addBars(first);
   expect(await folder.run()).toBeNull();
-  writeFileSync(path, first.replace("45.07", "45.08"));
+  const other = folder.addBars(first.split("\n").slice(0, 3).join("\n"), "other.csv");
   folder.addBars(second);
-  expect(String(await folder.run())).toContain("bars-000.csv: has changed since its rows were evaluated");
+  expect(String(await folder.run())).toContain(
+    `E361 ${other}: lacks ABT at 2013-02-08, which ${path} has, and has other symbols`,
+  );
+  rmSync(other);
+  writeFileSync(path, first.split("\n").slice(0, -20).join("\n"));
+  expect(String(await folder.run())).toContain(
+    `E361 ${path}: no longer has the rows of 1 time, 2013-02-14, and no other`,
+  );
   writeFileSync(path, first);
   expect(await folder.run()).toBeNull();
   expect(await folder.results()).toEqual(await folder.expected([first, second]));
 });
 
-test("a file that was evaluated while it was incomplete: the error says so, and a job that skips it shows it", async () => {
-  using folder = new JobFolder();
+test("a file that grows is read on, and one that a job with changes: fail skips is shown", async () => {
+  using folder = new JobFolder({ job: "changes: fail" });
   const [bars] = realBars(1, 5) as [string];
   const part = bars.split("\n").slice(0, 25).join("\n");
   const path = folder.addBars(part);
   expect(await folder.run()).toBeNull();
-  writeFileSync(path, bars);
-  expect(String(await folder.run())).toMatch(
-    new RegExp(
-      `E361 .*: ${part.length} bytes then, ${bars.length} now\n.*if it was wrong or incomplete, give the job another name`,
-    ),
-  );
-  folder.configure({ job: "bad_input: skip" });
+  const [header, line] = realBars(1, 6)[0]!
+    .trim()
+    .split("\n")
+    .slice(-1)
+    .flatMap((last) => [bars.split("\n")[0]!, last]);
+  writeFileSync(path, `${part}\n${line}\n`);
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected([part, `${header}\n${line}\n`]));
+  writeFileSync(path, `${bars}${line}\n`);
+  folder.configure({ job: "changes: fail\n    bad_input: skip" });
   const { log, messages } = keptLog();
   const config = await readRunConfig(folder.config);
   const skipped = async () => {

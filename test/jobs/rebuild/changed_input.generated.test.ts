@@ -85,7 +85,10 @@ async function live(seed: number, sink: Sink): Promise<void> {
     ["b", pick(expressions)],
   ]);
   const textOf = () =>
-    [...factors, ["z", "close - open"]].map(([name, expression]) => `${name} = ${expression}\n`).join("");
+    [...factors, ["z", "close * k - open"]]
+      .map(([name, expression]) => `${name} = ${expression}\n`)
+      .concat("param k = 1\n")
+      .join("");
   using folder = new JobFolder({ sink, formulas: textOf() });
   const input = new Input(folder.path);
   let [given, names] = [0, 0];
