@@ -10,7 +10,7 @@ export function addHelp(program: Command): void {
     .helpCommand(false)
     .command("help")
     .description("help for a command, or what the code of an error means")
-    .argument("[name]", "a command, or a code such as E362")
+    .argument("[name]", "a command, or a code such as E361")
     .action((name?: string) => help(program, name));
 }
 

@@ -9,11 +9,11 @@ import { runCli, runCliProcess } from "../run_cli.ts";
 
 const root = join(import.meta.dirname, "../../..");
 
-test.each(["E362", "e362"])("help %s prints the section of docs/errors.md", async (code) => {
+test.each(["E361", "e362"])("help %s prints the section of docs/errors.md", async (code) => {
   const { exitCode, stdout, stderr } = await runCli(["help", code]);
   expect({ exitCode, stderr }).toEqual({ exitCode: 0, stderr: "" });
-  const section = (await errorSections()).find((one) => one.code === "E362")!;
-  expect(stdout).toContain(`E362 ${section.title}\n`);
+  const section = (await errorSections()).find((one) => one.code === "E361")!;
+  expect(stdout).toContain(`E361 ${section.title}\n`);
   for (const text of [section.meaning, section.remedy]) expect(stdout).toContain(text);
   expect(stdout).toContain("\n  $ factorloom run jobs.yaml --once\n");
   expect(stdout).not.toContain("```");
