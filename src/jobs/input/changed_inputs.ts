@@ -8,14 +8,15 @@ import { inputChanged, inputTruncated, timeInTwo } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConsumedInput, TakenInput } from "../ledger/records.ts";
 import type { KnownTime } from "../ledger/time_table.ts";
-import { firstRowFrom } from "../state/history.ts";
-import { type BadInput, type FileColumns, type NewInput, openInput, type Reading } from "./new_inputs.ts";
+import {
+  type BadInput,
+  type DigestedColumns,
+  firstRowFrom,
+  type NewInput,
+  openInput,
+  type Reading,
+} from "./input_source.ts";
 import { hasSameSymbols, isSameTime, type TimeDigest, TimeDigests } from "./time_digests.ts";
-
-/** Columns that formulas read, without series, and those that digests have a place for. */
-export interface DigestedColumns extends FileColumns {
-  readonly digested: readonly string[];
-}
 
 /** A file that may hold times that are known. */
 export interface ScannedInput {

@@ -3,14 +3,14 @@
 import type { OpenDatabase } from "../../data/duckdb/database.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
-import type { Reading } from "../input/new_inputs.ts";
+import { firstRowFrom, type Reading } from "../input/input_source.ts";
 import { type TimeDigest, withUnread } from "../input/time_digests.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Universe } from "../ledger/records.ts";
 import type { KnownTime } from "../ledger/time_table.ts";
 import type { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
-import { columnsOf, firstRowFrom, historyOf } from "../state/history.ts";
+import { columnsOf, historyOf } from "../state/history.ts";
 import { groupsOf } from "../state/job_groups.ts";
 import type { JobChange, JobProgram } from "../state/job_program.ts";
 import { JobState } from "../state/job_state.ts";

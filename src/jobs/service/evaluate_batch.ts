@@ -3,7 +3,7 @@
  * transactions, a sync of each file.
  */
 import { expectUnchanged } from "../input/input_files.ts";
-import { type NewInput, type Reading, sourceOf, timeMistake } from "../input/new_inputs.ts";
+import { type NewInput, type Reading, sourceOf, timeMistake } from "../input/input_source.ts";
 import type { TimeDigest } from "../input/time_digests.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { StagedResults } from "../output/staged_results.ts";

@@ -2,18 +2,17 @@
 import { DataError } from "../../errors.ts";
 import type { JobConfig, QuerySource } from "../config/config.ts";
 import { rowsMisplaced } from "../errors.ts";
-import type { DigestedColumns } from "../input/changed_inputs.ts";
 import { expectInput, isUnfinished, listSourceFiles } from "../input/input_files.ts";
 import {
   type BadInput,
+  type DigestedColumns,
   type FileColumns,
-  type FoundInputs,
-  findNewInputs,
   type NewInput,
   type Reading,
   readToEnd,
   timeMistake,
-} from "../input/new_inputs.ts";
+} from "../input/input_source.ts";
+import { type FoundInputs, findNewInputs } from "../input/new_inputs.ts";
 import { takeQueryRows } from "../input/query_inputs.ts";
 import type { JobStore } from "../ledger/job_store.ts";
 import type { RunEvent } from "./run_events.ts";

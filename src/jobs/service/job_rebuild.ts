@@ -11,7 +11,7 @@ import { counted } from "../../text/counted.ts";
 import type { JobConfig } from "../config/config.ts";
 import { rangeText, rebuildRefused } from "../errors.ts";
 import type { ChangedInput } from "../input/changed_inputs.ts";
-import type { Reading } from "../input/new_inputs.ts";
+import type { Reading } from "../input/input_source.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { BeginRecord, WaitingRebuild } from "../ledger/records.ts";
 import type { JobSink } from "../output/sink.ts";

@@ -2,9 +2,8 @@
 import { formatTime } from "../../data/time/time_text.ts";
 import type { TimeType } from "../../panel.ts";
 import { inputGone } from "../errors.ts";
-import type { DigestedColumns } from "../input/changed_inputs.ts";
 import { lookAt } from "../input/input_files.ts";
-import { openInput, type Reading } from "../input/new_inputs.ts";
+import { type DigestedColumns, firstRowFrom, openInput, type Reading } from "../input/input_source.ts";
 import { isSameTime, type TimeDigest } from "../input/time_digests.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { KnownTime } from "../ledger/time_table.ts";
@@ -68,15 +67,4 @@ function fileOf(segment: readonly KnownTime[], { reading, type, isVerified, onRe
       }
     },
   };
-}
-
-/** The first row whose time is not before the given one. */
-export function firstRowFrom(times: BigInt64Array, time: bigint): number {
-  let [first, end] = [0, times.length];
-  while (first < end) {
-    const middle = (first + end) >>> 1;
-    if (times[middle]! < time) first = middle + 1;
-    else end = middle;
-  }
-  return first;
 }

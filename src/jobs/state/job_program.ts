@@ -17,7 +17,7 @@ import type { TimeColumn, TimeType } from "../../panel.ts";
 import { noSuchFile } from "../../text/no_such_file.ts";
 import type { JobConfig } from "../config/config.ts";
 import { factorTwice, jobChanged, nothingSelected } from "../errors.ts";
-import type { FileColumns } from "../input/new_inputs.ts";
+import type { FileColumns } from "../input/input_source.ts";
 import type { BeginRecord, InputColumns } from "../ledger/records.ts";
 import type { JobGroups } from "./job_groups.ts";
 

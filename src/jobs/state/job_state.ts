@@ -5,7 +5,7 @@ import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { FactorStream, type SavedStream } from "../../evaluation/factor_stream.ts";
-import type { Reading } from "../input/new_inputs.ts";
+import type { Reading } from "../input/input_source.ts";
 import type { JobStore } from "../ledger/job_store.ts";
 import type { Batch, PreparedBatch } from "../ledger/records.ts";
 import { columnsOf, historyOf } from "./history.ts";

@@ -2,7 +2,7 @@
 import type { BlockRequest, PanelBlock, PanelSource, RowRange } from "../../data/panel/panel_source.ts";
 import { sharedCodes, sharedColumn } from "../../evaluation/shared_columns.ts";
 import type { GroupColumn, TimeColumn } from "../../panel.ts";
-import { expectColumns } from "../input/new_inputs.ts";
+import { expectColumns } from "../input/input_source.ts";
 import { type TimeDigest, TimeDigests } from "../input/time_digests.ts";
 
 /** A file that is to be read. */

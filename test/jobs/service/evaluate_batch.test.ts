@@ -2,7 +2,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
 import { stampOf } from "../../../src/jobs/input/input_files.ts";
-import type { NewInput } from "../../../src/jobs/input/new_inputs.ts";
+import type { NewInput } from "../../../src/jobs/input/input_source.ts";
 import { evaluateBatch } from "../../../src/jobs/service/evaluate_batch.ts";
 import type { JobState } from "../../../src/jobs/state/job_state.ts";
 import type { LaneFile } from "../../../src/jobs/state/lane_source.ts";

@@ -148,11 +148,16 @@ async function runBatch(program: Program, { panel, first, end, options, store, s
   const state = await JobState.current({
     host: oneOf(hosts),
     store: {
-      ledger: { batch: saved && { checkpoint: saved }, begin: columns, universe: { symbols, groups: [] } },
+      ledger: {
+        digested: [],
+        batch: saved && { checkpoint: saved },
+        begin: columns,
+        universe: { symbols, groups: [] },
+      },
       readCheckpoint: async (checkpoint: PreparedBatch["checkpoint"]) =>
         await store.readCheckpoint(checkpoint),
     } as unknown as CurrentStateSpec["store"],
-    program: { program, options, seriesNames } as unknown as JobProgram,
+    program: { program, options, seriesNames, read: { fields: [], groups: [] } } as unknown as JobProgram,
     reading: { signal } as CurrentStateSpec["reading"],
     onRebuild: (reason) => expect.fail(reason),
   });
