@@ -103,7 +103,7 @@ test("a damaged checkpoint needs the input, and says so where that is gone", asy
   folder.addBars(bars[2]!);
   renameSync(path, `${path}.part`);
   expect(String(await folder.run())).toContain(
-    "bars-000.csv: is needed to compute the state of the job again (ENOENT)",
+    "bars-000.csv: is needed to compute the state of the job again (it is missing)",
   );
   renameSync(`${path}.part`, path);
   expect(await folder.run()).toBeNull();
