@@ -155,8 +155,9 @@ export class JobRunner {
     const texts = await readFormulas(job);
     const signal = AbortSignal.any([signals.abort, signals.stop]);
     const run = { job, texts, signals, names: job.source, open, signal, renewed: null, rebuild: null };
-    const { begin } = this.#ledger;
-    const follow = begin && followed(job, await this.#programFor(begin, run), texts, begin);
+    const { begin, batch } = this.#ledger;
+    // Without results there is nothing to be made again.
+    const follow = batch && followed(job, await this.#programFor(begin!, run), texts, begin!);
     await this.#sink.check("newest");
     return { ...run, ...follow };
   }
@@ -240,14 +241,15 @@ export class JobRunner {
   /** The first evaluated file determines the columns; until one succeeds, they are those of the file being tried. */
   async #begin({ fieldNames, groupNames, time }: NewInput, run: Run): Promise<void> {
     const { begin: before, batch } = this.#ledger;
-    const columns = { fieldNames, groupNames, time };
-    if (batch !== null || (before !== null && isDeepStrictEqual({ ...before, ...columns }, before))) return;
+    if (batch !== null) return;
     if (before === null) await this.#sink.expectEmpty();
+    const columns = { fieldNames, groupNames, time };
     const program = await this.#programFor(columns, run);
     const made = { factors: program.factors, ...madeWith(run.job, program, run.texts) };
-    const id = before?.id ?? randomUUID();
+    const begin = { id: before?.id ?? randomUUID(), generation: 1, ...made, ...columns };
+    if (isDeepStrictEqual(begin, before)) return;
     await this.#closeState();
-    this.#ledger.keep({ begin: { id, generation: 1, ...made, ...columns } });
+    this.#ledger.keep({ begin });
   }
 
   /**
