@@ -90,20 +90,18 @@ export class JobRunner {
     const run = await this.#beginRun(signals, databases, isApplied);
     await this.#completePending();
     if (run.renewed !== null) this.#ledger.keep({ begin: run.renewed });
-    if (await this.#isOther(run)) {
-      if (!isApplied && !this.#rebuild.isSmall(run.rebuild!))
-        throw rebuildRefused(this.#job.name, "operators");
-      await this.#makeAgain(run.rebuild!, run);
-      return await this.run(signals);
-    }
-    const found = await this.#inputs.find(run.job, run, () => this.#columnsRead(run));
+    const isOther = await this.#isOther(run);
+    if (isOther && !isApplied && !this.#rebuild.isSmall(run.rebuild!))
+      throw rebuildRefused(this.#job.name, "operators");
+    const found = await this.#inputs.find(run.job, run, () => this.#columnsRead(run, isOther));
     const { same, bad, unfinished, hasMore } = found;
     if (same.inputs.length > 0 || [...same.times].length > 0) this.#ledger.take(same);
     const plan = await this.#planOf(run, found);
     const isDone = plan !== null && (isApplied || this.#rebuild.isSmall(plan));
     // Without a checkpoint new rows need all that is looked back on, as it was.
-    if (isDone && this.#ledger.batch?.checkpoint === null && bad.length === 0) {
-      await this.#makeAgain(plan, run);
+    const isFirst = isDone && this.#ledger.batch?.checkpoint === null && bad.length === 0;
+    if (isOther || isFirst) {
+      await this.#makeAgain(plan!, run);
       return await this.run(signals);
     }
     if (unfinished !== null) this.#onEvent({ kind: "unfinished", path: unfinished });
@@ -163,10 +161,10 @@ export class JobRunner {
   }
 
   /** What formulas read of rows that were evaluated. */
-  async #columnsRead(run: Run): Promise<DigestedColumns> {
+  async #columnsRead(run: Run, isOther = false): Promise<DigestedColumns> {
     const { begin } = this.#ledger;
     if (begin === null) return { fields: [], groups: [], digested: [] };
-    return columnsOf(this.#ledger, await this.#programFor(begin, run));
+    return columnsOf(this.#ledger, isOther ? run.rebuild!.program : await this.#programFor(begin, run));
   }
 
   /** What is to be made again because the job or its input has changed. */

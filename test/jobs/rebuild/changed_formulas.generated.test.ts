@@ -1,3 +1,4 @@
+import { writeFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, test } from "vitest";
 import { Engine } from "../../../src/index.ts";
 import { trials } from "../../support/trials.ts";
@@ -113,7 +114,7 @@ test("formulas may change as long as there are no results", async () => {
   writeFileSync(path, BARS[0]!);
   expect(await folder.run()).toBeNull();
   expect(await folder.run()).toBeNull();
-  expect(await resultsOf(folder)).toEqual(await expectedOf(folder.path, BARS.slice(0, 1), now, 1));
+  expect(await resultsOf(folder)).toEqual(await expectedOf(engine, folder.path, BARS.slice(0, 1), now, 1));
 });
 
 test("a large rebuild waits, and new rows go on with the formulas of before", async () => {
