@@ -41,9 +41,12 @@ class Input {
     this.#folder = join(folder, "bars");
   }
 
-  /** Writes a file; its times are its own then. */
+  /** Writes a file; its times are its own then, unless it is as it was. */
   write(name: string, days: Days): void {
+    const textOf = (one: Days | undefined) => JSON.stringify([...(one ?? [])].sort());
+    const isSame = textOf(this.files.get(name)) === textOf(days);
     this.put(name, days);
+    if (isSame) return;
     for (const [date, lines] of days) {
       this.truth.set(date, lines);
       this.#owners.set(date, name);
