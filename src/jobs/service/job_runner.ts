@@ -98,8 +98,9 @@ export class JobRunner {
     if (same.inputs.length > 0 || [...same.times].length > 0) this.#ledger.take(same);
     const plan = await this.#planOf(run, found);
     const isDone = plan !== null && (isApplied || this.#rebuild.isSmall(plan));
-    // Without a checkpoint new rows need all that is looked back on, as it was.
-    const isFirst = isDone && this.#ledger.batch?.checkpoint === null && bad.length === 0;
+    // Without a checkpoint new rows need all that is looked back on, as it was; one that is there may be damaged.
+    const isLost = isApplied || this.#ledger.batch?.checkpoint === null;
+    const isFirst = isDone && isLost && bad.length === 0;
     if (isOther || isFirst) {
       await this.#makeAgain(plan!, run);
       return await this.run(signals);
