@@ -56,11 +56,15 @@ export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time
 /** The lanes of the panel. */
 export interface Universe {
   readonly symbols: readonly string[];
-  /** What formulas read of the table of groups: `codes` has one index into `labels` for each symbol, -1 for none. */
+  /**
+   * What formulas read of the table of groups: `codes` has one index into `labels` for each symbol, -1 for none. Symbols had
+   * others in rows up to some times, ascending.
+   */
   readonly groups: readonly {
     readonly name: string;
     readonly labels: readonly string[];
     readonly codes: readonly number[];
+    readonly earlier: readonly { readonly until: string; readonly codes: readonly number[] }[];
   }[];
 }
 

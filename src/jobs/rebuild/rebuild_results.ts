@@ -8,7 +8,7 @@ import type { Ledger } from "../ledger/ledger.ts";
 import type { Universe } from "../ledger/records.ts";
 import type { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
-import { groupsOf } from "../state/job_groups.ts";
+import { LaneGroups } from "../state/job_groups.ts";
 import type { JobChange, JobProgram } from "../state/job_program.ts";
 import { consumedFiles, JobState } from "../state/job_state.ts";
 import { mergedResults } from "./merged_results.ts";
@@ -88,7 +88,8 @@ async function* evaluatedRows({
   const { fieldNames, groupNames, time } = ledger.begin!;
   const { symbols } = universe;
   const { seriesNames, options } = program;
-  const lanes = { symbols, time, fieldNames, groupNames, ownGroups: groupsOf(universe), seriesNames };
+  const ownGroups = new LaneGroups(universe.groups);
+  const lanes = { symbols, time, fieldNames, groupNames, ownGroups, seriesNames };
   const wanted = { ...program, options: { ...options, select: change.evaluated } };
   const state = await JobState.open(host, wanted, lanes);
   try {

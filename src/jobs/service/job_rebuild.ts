@@ -111,7 +111,9 @@ export class JobRebuild {
     this.#onEvent({ kind: "changed", ...size });
     const { begin, universe } = this.#ledger;
     const { symbols } = universe!;
-    const groups = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, universe);
+    const known = { ...universe!, until: String(this.#ledger.lastTime) };
+    const { groups, relabelled } = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, known);
+    for (const one of relabelled) this.#onEvent({ kind: "relabelled", ...one });
     const made = { universe: { symbols, groups }, program, change, ledger: this.#ledger, sink: this.#sink };
     const keepInfinite = this.#job.call.keepInfinite === true;
     const { open } = run;

@@ -125,16 +125,14 @@ export class JobRunner {
     using databases = new ReusedDatabases();
     const { signal } = new AbortController();
     const run = await this.#beginRun({ abort: signal, stop: signal }, databases);
-    const { begin, universe, sequence } = this.#ledger;
+    const { begin } = this.#ledger;
     if (begin === null) await this.#sink.expectEmpty();
     await using folder = await mkdtempDisposable(join(tmpdir(), "factorloom-dry-run-"));
     const { inputs, bad } = await this.#inputs.find(run, () => this.#columnsRead(run), folder.path);
     if (bad[0] && !this.#inputs.isSkipping) throw bad[0].error;
     const columns = begin ?? inputs[0];
     if (columns === undefined) return { inputs, factors: null, rebuild: null };
-    const { factors, ownGroups } = await this.#programFor(columns, run);
-    if (inputs.length > 0 && sequence > 0)
-      await this.#groups.forUniverse(columns, ownGroups, universe!.symbols, universe);
+    const { factors } = await this.#programFor(columns, run);
     return { inputs, factors: factors.length, rebuild: run.rebuild && this.#rebuild.sizeOf(run.rebuild) };
   }
 
@@ -233,22 +231,27 @@ export class JobRunner {
     this.#ledger.keep({ begin: { id, generation: 1, ...made, ...columns } });
   }
 
-  /**
-   * Adds lanes for all symbols of the inputs before the first of them is evaluated.
-   *
-   * @throws UsageError E531 if groups of symbols with rows of before have changed.
-   */
+  /** Adds lanes for all symbols of the inputs before the first of them is evaluated. */
   async #growUniverse(inputs: readonly NewInput[], program: JobProgram): Promise<void> {
     const { universe, begin, sequence } = this.#ledger;
     const known = sequence === 0 ? null : universe;
     const found = inputs.flatMap((input) => input.symbols);
     const symbols = [...new Set([...(known?.symbols ?? []), ...found])].sort();
     if (symbols.length === 0) return;
-    const groups = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, known);
+    const until = String(this.#ledger.lastTime);
+    const labelled = known && { ...known, until };
+    const { groups, relabelled } = await this.#groups.forUniverse(
+      begin!,
+      program.ownGroups,
+      symbols,
+      labelled,
+    );
     const grown: Universe = { symbols, groups };
     if (isDeepStrictEqual(grown, universe)) return;
     this.#ledger.keep({ universe: grown });
-    this.#onEvent({ kind: "symbols", count: symbols.length });
+    for (const change of relabelled) this.#onEvent({ kind: "relabelled", ...change });
+    if (symbols.length !== universe?.symbols.length)
+      this.#onEvent({ kind: "symbols", count: symbols.length });
   }
 
   async #openState(program: JobProgram, run: Run): Promise<OpenState> {

@@ -3,6 +3,7 @@ import type { BlockRequest, PanelBlock, PanelSource } from "../../data/panel/pan
 import { sharedCodes, sharedColumn } from "../../evaluation/shared_columns.ts";
 import type { GroupColumn, TimeColumn } from "../../panel.ts";
 import { expectColumns } from "../input/new_inputs.ts";
+import type { LaneGroups } from "./job_groups.ts";
 
 /** A file that is to be read. */
 export interface LaneFile {
@@ -19,8 +20,8 @@ export interface LaneSourceSpec {
   readonly time: Pick<TimeColumn, "name" | "type">;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
-  /** Groups of the job's table of groups, one code per lane. */
-  readonly ownGroups: ReadonlyMap<string, GroupColumn>;
+  /** Groups of the job's table of groups. */
+  readonly ownGroups: LaneGroups;
   /** Fields with one value for all symbols. */
   readonly seriesNames: readonly string[];
 }
@@ -40,8 +41,7 @@ export class LaneSource implements PanelSource {
   labels: Record<string, string[]> = {};
   /** The files of the next reading; which is the next one may depend on those before. */
   files: Iterable<LaneFile> = [];
-  /** Groups of the job's table, one code per lane. */
-  readonly ownGroups: ReadonlyMap<string, GroupColumn>;
+  readonly ownGroups: LaneGroups;
   readonly #laneOf: ReadonlyMap<string, number>;
 
   constructor({ symbols, time, fieldNames, groupNames, ownGroups, seriesNames }: LaneSourceSpec) {
@@ -50,9 +50,9 @@ export class LaneSource implements PanelSource {
     this.laneCount = symbols.length + 1;
     this.time = { ...time, values: new BigInt64Array(0) };
     this.fieldNames = fieldNames;
-    this.groupNames = [...groupNames, ...ownGroups.keys()];
+    this.groupNames = [...groupNames, ...ownGroups.names];
     this.#laneOf = new Map(symbols.map((symbol, lane) => [symbol, lane]));
-    this.ownGroups = new Map([...ownGroups].map(([name, group]) => [name, withAbsentLane(group)]));
+    this.ownGroups = ownGroups;
   }
 
   /**
@@ -61,13 +61,14 @@ export class LaneSource implements PanelSource {
    * @throws DataError E366 if a file lacks a column; as its source.
    */
   async *blocks(wanted: BlockRequest): AsyncGenerator<PanelBlock, void, void> {
-    const request = { ...wanted, groups: wanted.groups.filter((name) => !this.ownGroups.has(name)) };
+    const own = this.ownGroups.names;
+    const request = { ...wanted, groups: wanted.groups.filter((name) => !own.includes(name)) };
     const { blockRows } = request;
     const block = emptyBlock(request, this.laneCount);
     const filled = (rowCount: number) => ({
       ...block,
       rowCount,
-      groups: new Map([...this.ownGroups, ...block.groups]),
+      groups: new Map([...this.ownGroups.at(block.times.subarray(0, rowCount)), ...block.groups]),
     });
     let rowCount = 0;
     for (const { path, open, afterRead, onFailure } of this.files) {
@@ -124,12 +125,6 @@ export class LaneSource implements PanelSource {
     const translated = labels.map((label) => codeOf.get(label) ?? known.push(label) - 1);
     return codes.map((code) => translated[code] ?? -1);
   }
-}
-
-function withAbsentLane(group: GroupColumn): GroupColumn {
-  const codes = sharedCodes(group.codes.length + 1).fill(-1);
-  codes.set(group.codes);
-  return { ...group, codes };
 }
 
 function emptyBlock({ fields, groups, blockRows }: BlockRequest, laneCount: number): PanelBlock {

@@ -85,7 +85,9 @@ export class RandomRecords {
     const symbols = Array.from({ length: 1 + this.below(400) }, (_, lane) => `S${lane}`);
     const universe = {
       symbols,
-      groups: [{ name: "sector", labels: ["tech"], codes: symbols.map(() => this.below(2) - 1) }],
+      groups: [
+        { name: "sector", labels: ["tech"], codes: symbols.map(() => this.below(2) - 1), earlier: [] },
+      ],
     };
     this.answers.universe = universe;
     return (ledger) => ledger.keep({ universe });
