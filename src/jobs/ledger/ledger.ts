@@ -161,7 +161,10 @@ export class Ledger implements Disposable {
     const { lastTime } = inputs.at(-1)!;
     const counts = { files: inputs.length, rows, outputs: outputs.length };
     this.#write({ batch: { sequence: this.sequence + 1, ...counts, lastTime, checkpoint } }, () => {
-      for (const input of inputs) this.consumed.put(input.path, input);
+      for (const input of inputs) {
+        this.consumed.put(input.path, input);
+        this.skipped.remove(input.path);
+      }
       for (const output of outputs) this.outputs.put(null, output);
     });
   }

@@ -122,6 +122,7 @@ export interface SkippedInput {
   /** `NO_FILE` for what is no regular file. */
   readonly sha256: string;
   readonly reason: string;
+  readonly since: string;
 }
 
 /** A run is cancelled by the next run, interrupted by the end of the process. */

@@ -59,7 +59,8 @@ export class JobInputs {
   passOver({ path, sha256, error }: BadInput): void {
     if (!this.isSkipping) throw error;
     const reason = error.problem;
-    this.#store.ledger.passOver({ path, sha256, reason });
+    const since = new Date().toISOString();
+    this.#store.ledger.passOver({ path, sha256, reason, since });
     this.#onEvent({ kind: "skipped", path, code: error.code, reason });
   }
 

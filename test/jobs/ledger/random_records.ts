@@ -134,7 +134,12 @@ export class RandomRecords {
   }
 
   #skip(): (ledger: Ledger) => void {
-    const input = { path: `/bars/bad${this.below(4)}`, sha256: this.#text(), reason: this.#text() };
+    const input = {
+      path: `/bars/bad${this.below(4)}`,
+      sha256: this.#text(),
+      reason: this.#text(),
+      since: "",
+    };
     this.answers.skipped[input.path] = input;
     return (ledger) => ledger.passOver(input);
   }
