@@ -1,5 +1,7 @@
 import { type Command, Option } from "commander";
+import type { RunConfig } from "../../jobs/config/config.ts";
 import type { LogFormat } from "../../jobs/service/log.ts";
+import type { RunJobsOptions } from "../../jobs/service/run_jobs.ts";
 import type { PlannedRun } from "../../jobs/service/status.ts";
 import { commandLineWrong } from "../terminal/command_line.ts";
 import { exitCodeOf } from "../terminal/failure.ts";
@@ -43,29 +45,36 @@ async function run(file: string, { once, dryRun, json, apply, log }: RunOptions)
     );
   const { readRunConfig } = await import("../../jobs/config/read_config.ts");
   const config = await readRunConfig(file);
-  if (apply !== undefined && !config.jobs.some(({ name }) => name === apply))
-    throw commandLineWrong(
-      `--apply: there is no job ${apply}`,
-      `its jobs are ${config.jobs.map(({ name }) => name).join(", ")}`,
-    );
+  if (apply !== undefined) expectJob(config, apply, "--apply");
   if (dryRun) {
     const { planRuns } = await import("../../jobs/service/status.ts");
     const planned = await planRuns(config, Date.now());
     print(json ? JSON.stringify(planned) : plannedText(planned));
     return;
   }
+  await runAndLog(config, { once: once === true, apply }, log);
+}
+
+/** @throws UsageError E001 for a name that no job has. */
+export function expectJob({ jobs }: RunConfig, wanted: string, option: string): void {
+  const names = jobs.map(({ name }) => name);
+  if (!names.includes(wanted))
+    throw commandLineWrong(`${option}: there is no job ${wanted}`, `its jobs are ${names.join(", ")}`);
+}
+
+/** Runs jobs until a signal of the process, with their log on stderr. The exit code is that of what fails. */
+export async function runAndLog(
+  config: RunConfig,
+  options: Omit<RunJobsOptions, "stop" | "log">,
+  log?: LogFormat,
+): Promise<void> {
   const stop = interruptionSignal();
   const [{ runJobs }, { openLog }] = await Promise.all([
     import("../../jobs/service/run_jobs.ts"),
     import("../../jobs/service/log.ts"),
   ]);
   const format = log ?? (process.stderr.isTTY === true ? "text" : "json");
-  const failure = await runJobs(config, {
-    once: once === true,
-    apply,
-    stop,
-    log: openLog(config.logLevel, format),
-  });
+  const failure = await runJobs(config, { ...options, stop, log: openLog(config.logLevel, format) });
   // The failure is in the log.
   if (failure) process.exitCode = exitCodeOf(failure);
 }

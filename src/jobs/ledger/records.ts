@@ -75,7 +75,8 @@ export interface PreparedBatch {
   /** Rows of results. */
   readonly rows: number;
   readonly outputs: readonly StagedOutput[];
-  readonly checkpoint: { readonly file: string; readonly sha256: string };
+  /** Null where nothing was evaluated: the state is made from the input. */
+  readonly checkpoint: { readonly file: string; readonly sha256: string } | null;
 }
 
 /** A batch: how much it added, and where it ends. */
@@ -86,8 +87,7 @@ export interface Batch {
   readonly rows: number;
   readonly outputs: number;
   readonly lastTime: string;
-  /** Null after a rebuild: the state is made again from the input. */
-  readonly checkpoint: PreparedBatch["checkpoint"] | null;
+  readonly checkpoint: PreparedBatch["checkpoint"];
 }
 
 export type Counts = Pick<Batch, "files" | "rows" | "outputs">;
@@ -105,6 +105,8 @@ export interface Rebuilt {
   readonly universe: Universe;
   readonly rows: number;
   readonly outputs: number;
+  /** Whether the sink may hold anything before. */
+  readonly isRepair: boolean;
 }
 
 /** A rebuild that is larger than a run does by itself. */

@@ -25,6 +25,8 @@ export interface RebuildSpec {
   /** With the groups that it reads. */
   readonly universe: Universe;
   readonly keepInfinite: boolean;
+  /** Whether results of before are not to be read. */
+  readonly isRepair: boolean;
   readonly host: EngineHost;
   readonly reading: Reading;
   readonly open: OpenDatabase;
@@ -37,7 +39,7 @@ export interface RebuildSpec {
  *   another generation; as `JobState`; the reason of the reading's signal.
  */
 export async function rebuildResults(spec: RebuildSpec): Promise<StagedResults> {
-  const { ledger, sink, program, change, universe, keepInfinite, reading, open } = spec;
+  const { ledger, sink, program, change, universe, keepInfinite, reading, open, isRepair } = spec;
   const { begin } = ledger;
   const { symbols } = universe;
   const { columns, evaluated, kept } = change;
@@ -46,7 +48,7 @@ export async function rebuildResults(spec: RebuildSpec): Promise<StagedResults> 
     { time: begin!.time, symbols, factors, origin: program.program.origin },
     program.isWritten,
   );
-  const source = await sink.read(open);
+  const source = isRepair ? null : await sink.read(open);
   try {
     const merged = mergedResults({
       symbols,

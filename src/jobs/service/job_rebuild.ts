@@ -20,6 +20,7 @@ import {
   type JobProgram,
   madeWith,
 } from "../state/job_program.ts";
+import { expectConsumed } from "../state/job_state.ts";
 import type { RunEvent, RunSignals, Step } from "./run_events.ts";
 import type { SharedHost } from "./shared_host.ts";
 
@@ -28,6 +29,20 @@ export interface RebuildPlan {
   readonly texts: FormulaTexts;
   readonly program: JobProgram;
   readonly change: JobChange;
+  /** Whether the sink may hold anything: nothing of it is read. */
+  readonly isRepair: boolean;
+}
+
+/** All results of a job, from the input alone. @throws UsageError E531 as `changeOf`. */
+export function wholeRebuild(
+  job: JobConfig,
+  program: JobProgram,
+  texts: FormulaTexts,
+  begin: BeginRecord,
+): RebuildPlan {
+  const columns = changeOf(job, program, begin)?.columns ?? begin.factors;
+  const whole = { columns, evaluated: program.factors, kept: new Map(), needsRebuild: true };
+  return { texts, program, change: { changed: ["sink"], ...whole }, isRepair: true };
 }
 
 /** What new rows of a job are evaluated with, and what is done because it has changed. */
@@ -53,7 +68,7 @@ export function followed(
   if (job.changes === "fail") throw rebuildRefused(job.name, change.changed.join(", "));
   if (!change.needsRebuild) return { ...same, renewed: { ...begin, ...madeWith(job, program, texts) } };
   const { texts: before, ...formulas } = begin.formulas;
-  const rebuild = { texts, program, change };
+  const rebuild = { texts, program, change, isRepair: false };
   return { ...same, job: { ...job, ...formulas }, texts: new Map(before), rebuild };
 }
 
@@ -106,8 +121,10 @@ export class JobRebuild {
   }
 
   /** @throws as `rebuildResults`; the reason of the signal. Results are as before then. */
-  async run({ texts, program, change }: RebuildPlan, host: SharedHost, run: RebuildRun): Promise<void> {
-    const size = this.sizeOf({ texts, program, change });
+  async run(plan: RebuildPlan, host: SharedHost, run: RebuildRun): Promise<void> {
+    const { texts, program, change, isRepair } = plan;
+    const size = this.sizeOf(plan);
+    if (change.evaluated.length > 0) await expectConsumed(this.#ledger);
     this.#onEvent({ kind: "changed", ...size });
     const { begin, universe } = this.#ledger;
     const { symbols } = universe!;
@@ -120,15 +137,20 @@ export class JobRebuild {
     const staged = await rebuildResults({
       ...made,
       keepInfinite,
+      isRepair,
       host: await host.current(),
       reading: run,
       open,
     });
     this.#step("staged", this.#ledger.sequence + 1);
     run.signals.abort.throwIfAborted();
-    const columns = { factors: change.columns, generation: begin!.generation + 1 };
+    const columns = { factors: change.columns, generation: await this.#sink.nextGeneration() };
     const next = { ...begin!, ...madeWith(this.#job, program, texts), ...columns };
-    this.#ledger.prepareRebuild({ begin: next, universe: made.universe, rows: staged.rows }, staged.outputs);
+    const { universe: lanes } = made;
+    this.#ledger.prepareRebuild(
+      { begin: next, universe: lanes, rows: staged.rows, isRepair },
+      staged.outputs,
+    );
     this.#step("prepared", this.#ledger.rebuilt!.sequence);
     await this.finish();
     this.#onEvent({ kind: "rebuilt", ...size });

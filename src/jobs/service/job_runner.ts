@@ -12,7 +12,7 @@ import { ReusedDatabases } from "../../data/duckdb/database.ts";
 import { formatTime } from "../../data/time/time_text.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import type { JobConfig } from "../config/config.ts";
-import { rebuildRefused } from "../errors.ts";
+import { changesWhileRead, nothingToRepair, rebuildRefused } from "../errors.ts";
 import {
   ascendingRuns,
   type FileColumns,
@@ -22,7 +22,7 @@ import {
 } from "../input/new_inputs.ts";
 import type { JobStore } from "../ledger/job_store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
-import type { InputColumns, Universe, WaitingRebuild } from "../ledger/records.ts";
+import type { ConsumedInput, InputColumns, Universe, WaitingRebuild } from "../ledger/records.ts";
 import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import { JobGroups } from "../state/job_groups.ts";
@@ -30,7 +30,7 @@ import { compileJob, type JobProgram, madeWith, readFormulas } from "../state/jo
 import { JobState } from "../state/job_state.ts";
 import { type BatchLimits, type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
 import { JobInputs, type Outcome } from "./job_inputs.ts";
-import { type FollowedJob, followed, isAsBefore, JobRebuild } from "./job_rebuild.ts";
+import { type FollowedJob, followed, isAsBefore, JobRebuild, wholeRebuild } from "./job_rebuild.ts";
 import type { RunEvent, RunSignals, Step } from "./run_events.ts";
 import type { SharedHost } from "./shared_host.ts";
 
@@ -113,6 +113,39 @@ export class JobRunner {
   }
 
   /**
+   * Makes all results again from the input, whatever the sink holds, and takes it over where the ledger knows of nothing.
+   *
+   * @throws as `run`; DataError E361 for input that is gone, before anything is computed.
+   */
+  async repair(signals: RunSignals): Promise<void> {
+    using databases = new ReusedDatabases();
+    const run = await this.#runOf(signals, databases);
+    if (this.#ledger.batch === null) await this.#adopt(run);
+    const begin = this.#ledger.begin!;
+    const rebuild = wholeRebuild(run.job, await this.#programFor(begin, run), run.texts, begin);
+    await this.#makeAgain({ ...run, rebuild });
+  }
+
+  /** Notes all input as evaluated, with no results. */
+  async #adopt(run: Run): Promise<void> {
+    const { inputs, bad, unfinished } = await this.#inputs.find(run, () => this.#columnsRead(run));
+    if (unfinished !== null) throw changesWhileRead(unfinished);
+    for (const input of bad) this.#inputs.passOver(input);
+    const [first, ...late] = ascendingRuns(inputs);
+    if (first === undefined) throw nothingToRepair(this.#job.name);
+    await this.#begin(first[0]!, run);
+    const begin = this.#ledger.begin!;
+    for (const input of late.flat())
+      this.#inputs.passOver({
+        ...input.file,
+        error: orderMistake(input, { begin, lastTime: first.at(-1)!.lastTime })!,
+      });
+    await this.#growUniverse(first, await this.#programFor(begin, run));
+    this.#ledger.prepare({ inputs: first.map(consumedOf), rows: 0, outputs: [], checkpoint: null });
+    this.#ledger.commit();
+  }
+
+  /**
    * What a run would evaluate, without changing anything: new inputs, and factors where columns are known.
    *
    * @throws what a run would fail with before it evaluates anything.
@@ -126,7 +159,6 @@ export class JobRunner {
     const { signal } = new AbortController();
     const run = await this.#beginRun({ abort: signal, stop: signal }, databases);
     const { begin } = this.#ledger;
-    if (begin === null) await this.#sink.expectEmpty();
     await using folder = await mkdtempDisposable(join(tmpdir(), "factorloom-dry-run-"));
     const { inputs, bad } = await this.#inputs.find(run, () => this.#columnsRead(run), folder.path);
     if (bad[0] && !this.#inputs.isSkipping) throw bad[0].error;
@@ -142,15 +174,21 @@ export class JobRunner {
   }
 
   /** @throws UsageError E531 as `followed`, DataError E367 for another sink than that of the ledger. */
-  async #beginRun(signals: RunSignals, { open }: ReusedDatabases, isApplied = false): Promise<Run> {
+  async #beginRun(signals: RunSignals, databases: ReusedDatabases, isApplied = false): Promise<Run> {
+    const run = await this.#runOf(signals, databases);
     const job: JobConfig = isApplied ? { ...this.#job, changes: "rebuild" } : this.#job;
-    const texts = await readFormulas(job);
-    const signal = AbortSignal.any([signals.abort, signals.stop]);
-    const run = { job, texts, signals, names: job.source, open, signal, renewed: null, rebuild: null };
     const { begin } = this.#ledger;
-    const follow = begin && followed(job, await this.#programFor(begin, run), texts, begin);
+    const follow = begin && followed(job, await this.#programFor(begin, run), run.texts, begin);
+    if (begin === null) await this.#sink.expectEmpty();
     await this.#sink.check("newest");
     return { ...run, ...follow };
+  }
+
+  async #runOf(signals: RunSignals, { open }: ReusedDatabases): Promise<Run> {
+    const job = this.#job;
+    const texts = await readFormulas(job);
+    const signal = AbortSignal.any([signals.abort, signals.stop]);
+    return { job, texts, signals, names: job.source, open, signal, renewed: null, rebuild: null };
   }
 
   /** What formulas read of rows that were evaluated. */
@@ -223,7 +261,6 @@ export class JobRunner {
     const { begin: before, batch } = this.#ledger;
     const columns = { fieldNames, groupNames, time };
     if (batch !== null || (before !== null && isDeepStrictEqual({ ...before, ...columns }, before))) return;
-    if (before === null) await this.#sink.expectEmpty();
     const program = await this.#programFor(columns, run);
     const made = { factors: program.factors, ...madeWith(run.job, program, run.texts) };
     const id = before?.id ?? randomUUID();
@@ -323,9 +360,7 @@ export class JobRunner {
     step("checkpointed");
     signal.throwIfAborted();
     const { outputs, rows } = staged;
-    const inputs = evaluated.map(({ input: { file, rowCount, firstTime, lastTime } }) => {
-      return { ...file, rowCount, firstTime: String(firstTime), lastTime: String(lastTime) };
-    });
+    const inputs = evaluated.map(({ input }) => consumedOf(input));
     this.#ledger.prepare({ inputs, rows, outputs, checkpoint });
     step("prepared");
     await this.#sink.publish(sequence, outputs);
@@ -344,4 +379,8 @@ export class JobRunner {
     this.#open = null;
     await open?.state.close();
   }
+}
+
+function consumedOf({ file, rowCount, firstTime, lastTime }: NewInput): ConsumedInput {
+  return { ...file, rowCount, firstTime: String(firstTime), lastTime: String(lastTime) };
 }

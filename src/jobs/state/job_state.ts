@@ -6,7 +6,7 @@ import { DataError } from "../../errors.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
 import { FactorStream, type SavedStream } from "../../evaluation/factor_stream.ts";
 import { inputGone } from "../errors.ts";
-import { digestOfFile } from "../input/input_files.ts";
+import { digestOfFile, lookAt } from "../input/input_files.ts";
 import { openInput, type Reading } from "../input/new_inputs.ts";
 import type { JobStore } from "../ledger/job_store.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -90,7 +90,7 @@ export class JobState {
   }
 
   /** Writes the checkpoint of a batch. @throws ResourceError E442 */
-  async save(store: JobStore, sequence: number): Promise<PreparedBatch["checkpoint"]> {
+  async save(store: JobStore, sequence: number): Promise<NonNullable<PreparedBatch["checkpoint"]>> {
     const { symbols, labels } = this.#source;
     const { release, ...snapshot } = await this.#stream.save();
     const description: SavedJob = { ...snapshot.description, symbols, labels };
@@ -137,6 +137,16 @@ export class JobState {
     this.#source.labels = labels;
     if (symbols.length === before.length) this.#written = stored.written;
     return null;
+  }
+}
+
+/** @throws DataError E361 if a file that was evaluated is missing. */
+export async function expectConsumed({ consumed }: Ledger): Promise<void> {
+  for (const page of consumed.pages()) {
+    const there = await Promise.all(page.map(({ path }) => lookAt(path)));
+    for (const [index, found] of there.entries())
+      if (found === null || typeof found === "string")
+        throw inputGone(page[index]!.path, found ?? "it is missing");
   }
 }
 

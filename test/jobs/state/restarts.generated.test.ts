@@ -136,7 +136,7 @@ interface Batch {
   readonly end: number;
   readonly options: EvaluateOptions;
   readonly store: JobStore;
-  readonly saved: PreparedBatch["checkpoint"] | null;
+  readonly saved: PreparedBatch["checkpoint"];
 }
 
 /** Runs a batch in a state of its own, as after a restart. */
@@ -149,7 +149,7 @@ async function runBatch(program: Program, { panel, first, end, options, store, s
     host: oneOf(hosts),
     store: {
       ledger: { batch: saved && { checkpoint: saved }, begin: columns, universe: { symbols, groups: [] } },
-      readCheckpoint: async (checkpoint: PreparedBatch["checkpoint"]) =>
+      readCheckpoint: async (checkpoint: NonNullable<PreparedBatch["checkpoint"]>) =>
         await store.readCheckpoint(checkpoint),
     } as unknown as CurrentStateSpec["store"],
     program: { program, options, seriesNames } as unknown as JobProgram,
