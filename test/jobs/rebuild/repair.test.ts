@@ -1,11 +1,11 @@
 import { cpSync, mkdirSync, readdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { expect, test } from "vitest";
-import { readRunConfig } from "../../src/jobs/config/read_config.ts";
-import { readStatus } from "../../src/jobs/service/status.ts";
-import { Seeded } from "../support/seeded.ts";
-import { trials } from "../support/trials.ts";
-import { JobFolder, keptLog, realBars, SILENT, type Sink, sql } from "./job_folder.ts";
+import { readRunConfig } from "../../../src/jobs/config/read_config.ts";
+import { readStatus } from "../../../src/jobs/service/status.ts";
+import { Seeded } from "../../support/seeded.ts";
+import { trials } from "../../support/trials.ts";
+import { JobFolder, keptLog, realBars, SILENT, sql } from "../job_folder.ts";
 
 const bars = realBars(4, 5);
 
