@@ -177,9 +177,10 @@ export class JobRunner {
   async #beginRun(signals: RunSignals, databases: ReusedDatabases, isApplied = false): Promise<Run> {
     const run = await this.#runOf(signals, databases);
     const job: JobConfig = isApplied ? { ...this.#job, changes: "rebuild" } : this.#job;
-    const { begin } = this.#ledger;
-    const follow = begin && followed(job, await this.#programFor(begin, run), run.texts, begin);
+    const { begin, batch } = this.#ledger;
     if (begin === null) await this.#sink.expectEmpty();
+    // Without results there is nothing to be made again.
+    const follow = batch && followed(job, await this.#programFor(begin!, run), run.texts, begin!);
     await this.#sink.check("newest");
     return { ...run, ...follow };
   }
@@ -212,7 +213,11 @@ export class JobRunner {
     await this.#rebuild.run(run.rebuild!, this.#host, run);
   }
 
-  async #programFor(columns: InputColumns, { job, texts }: Run): Promise<JobProgram> {
+  async #programFor(
+    { fieldNames, groupNames, time }: InputColumns,
+    { job, texts }: Run,
+  ): Promise<JobProgram> {
+    const columns = { fieldNames, groupNames, time };
     const key = JSON.stringify([[...texts], job.program, job.call, columns, await this.#groups.stamp()]);
     if (this.#compiled?.key !== key)
       this.#compiled = { key, program: await compileJob(job, texts, columns, this.#groups) };
@@ -259,13 +264,14 @@ export class JobRunner {
   /** The first evaluated file determines the columns; until one succeeds, they are those of the file being tried. */
   async #begin({ fieldNames, groupNames, time }: NewInput, run: Run): Promise<void> {
     const { begin: before, batch } = this.#ledger;
+    if (batch !== null) return;
     const columns = { fieldNames, groupNames, time };
-    if (batch !== null || (before !== null && isDeepStrictEqual({ ...before, ...columns }, before))) return;
     const program = await this.#programFor(columns, run);
     const made = { factors: program.factors, ...madeWith(run.job, program, run.texts) };
-    const id = before?.id ?? randomUUID();
+    const begin = { id: before?.id ?? randomUUID(), generation: 1, ...made, ...columns };
+    if (isDeepStrictEqual(begin, before)) return;
     await this.#closeState();
-    this.#ledger.keep({ begin: { id, generation: 1, ...made, ...columns } });
+    this.#ledger.keep({ begin });
   }
 
   /** Adds lanes for all symbols of the inputs before the first of them is evaluated. */

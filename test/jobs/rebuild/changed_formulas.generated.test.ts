@@ -168,6 +168,18 @@ describe.each(["parquet", "arrow", "duckdb"] as const)("a sink of %s", (sink) =>
   }, 120_000);
 });
 
+test("formulas may change as long as there are no results", async () => {
+  using folder = new JobFolder({ formulas: "param k = 1\na = log(close) * k\n" });
+  const path = folder.addBars(BARS[0]!.replace(/\d+\.\d+/, "none"));
+  expect(String(await folder.run())).toContain("E3");
+  const now = "param k = 1\nb = ema(close, 5) * k\n";
+  folder.configure({ formulas: now });
+  writeFileSync(path, BARS[0]!);
+  expect(await folder.run()).toBeNull();
+  expect(await folder.run()).toBeNull();
+  expect(await resultsOf(folder)).toEqual(await expectedOf(folder.path, BARS.slice(0, 1), now, 1));
+});
+
 test("a large rebuild waits, and new rows go on with the formulas of before", async () => {
   using folder = new JobFolder({ formulas: "param k = 1\na = ema(close, 5) * k\n", job: "limit: 10" });
   folder.addBars(BARS[0]!);
