@@ -26,12 +26,7 @@ export function addRun(program: Command): void {
     .option("--dry-run", "check everything and say what would be run; change nothing")
     .option("--apply <job>", "with --once: make the results of this job again, however much that is")
     .option("--json", "print what --dry-run finds as JSON")
-    .addOption(
-      new Option(
-        "--log <format>",
-        "lines of the log on stderr (default: text on a terminal, else json)",
-      ).choices(["json", "text"]),
-    )
+    .addOption(logOption())
     .action(run);
 }
 
@@ -53,6 +48,11 @@ async function run(file: string, { once, dryRun, json, apply, log }: RunOptions)
     return;
   }
   await runAndLog(config, { once: once === true, apply }, log);
+}
+
+export function logOption(): Option {
+  const text = "lines of the log on stderr (default: text on a terminal, else json)";
+  return new Option("--log <format>", text).choices(["json", "text"]);
 }
 
 /** @throws UsageError E001 for a name that no job has. */
