@@ -6,7 +6,7 @@ import { isDeepStrictEqual } from "node:util";
 import type { OpenDatabase } from "../../data/duckdb/database.ts";
 import type { JobConfig } from "../config/config.ts";
 import { rebuildRefused } from "../errors.ts";
-import type { Reading } from "../input/new_inputs.ts";
+import { openInput, type Reading } from "../input/new_inputs.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { BeginRecord, WaitingRebuild } from "../ledger/records.ts";
 import type { JobSink } from "../output/sink.ts";
@@ -40,9 +40,9 @@ export function wholeRebuild(
   texts: FormulaTexts,
   begin: BeginRecord,
 ): RebuildPlan {
-  const columns = changeOf(job, program, begin)?.columns ?? begin.factors;
+  const { changed = [], columns = begin.factors } = changeOf(job, program, begin) ?? {};
   const whole = { columns, evaluated: program.factors, kept: new Map(), needsRebuild: true };
-  return { texts, program, change: { changed: ["sink"], ...whole }, isRepair: true };
+  return { texts, program, change: { changed: ["sink", ...changed], ...whole }, isRepair: true };
 }
 
 /** What new rows of a job are evaluated with, and what is done because it has changed. */
@@ -127,7 +127,8 @@ export class JobRebuild {
     if (change.evaluated.length > 0) await expectConsumed(this.#ledger);
     this.#onEvent({ kind: "changed", ...size });
     const { begin, universe } = this.#ledger;
-    const { symbols } = universe!;
+    const isRenamed = change.changed.includes("renames");
+    const symbols = isRenamed ? await symbolsOf(this.#ledger, run) : universe!.symbols;
     const known = { ...universe!, until: String(this.#ledger.lastTime) };
     const { groups, relabelled } = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, known);
     for (const one of relabelled) this.#onEvent({ kind: "relabelled", ...one });
@@ -169,4 +170,15 @@ export class JobRebuild {
   #step(step: Step, sequence: number): void {
     this.#onEvent({ kind: "step", step, sequence, files: 0 });
   }
+}
+
+/** All symbols of the input, under their names of now. */
+async function symbolsOf({ consumed }: Ledger, { names, open }: Reading): Promise<string[]> {
+  const symbols = new Set<string>();
+  for (const { path } of [...consumed.pages()].flat()) {
+    const source = await openInput(path, names, open);
+    for (const symbol of source.symbols) symbols.add(symbol);
+    await source.close();
+  }
+  return [...symbols].sort();
 }
