@@ -30,6 +30,24 @@ export function addRun(program: Command): void {
     .action(run);
 }
 
+export function addRepair(program: Command): void {
+  program
+    .command("repair")
+    .description("make all results of a job again from its input, whatever its sink holds")
+    .argument("<config>", "YAML file of jobs")
+    .argument("<job>", "name of the job")
+    .addOption(logOption())
+    .action(repair);
+}
+
+async function repair(file: string, name: string, { log }: Pick<RunOptions, "log">): Promise<void> {
+  const { readRunConfig } = await import("../../jobs/config/read_config.ts");
+  const config = await readRunConfig(file);
+  expectJob(config, name, "JOB");
+  const jobs = config.jobs.filter((job) => job.name === name);
+  await runAndLog({ ...config, jobs }, { once: true, repairs: true }, log);
+}
+
 async function run(file: string, { once, dryRun, json, apply, log }: RunOptions): Promise<void> {
   if (json && !dryRun)
     throw commandLineWrong("--json is for --dry-run", "the log says what runs do: --log json");
@@ -50,20 +68,20 @@ async function run(file: string, { once, dryRun, json, apply, log }: RunOptions)
   await runAndLog(config, { once: once === true, apply }, log);
 }
 
-export function logOption(): Option {
+function logOption(): Option {
   const text = "lines of the log on stderr (default: text on a terminal, else json)";
   return new Option("--log <format>", text).choices(["json", "text"]);
 }
 
-/** @throws UsageError E001 for a name that no job has. */
-export function expectJob({ jobs }: RunConfig, wanted: string, option: string): void {
+/** @throws UsageError E500 for a name that no job has. */
+function expectJob({ jobs }: RunConfig, wanted: string, option: string): void {
   const names = jobs.map(({ name }) => name);
   if (!names.includes(wanted))
     throw commandLineWrong(`${option}: there is no job ${wanted}`, `its jobs are ${names.join(", ")}`);
 }
 
 /** Runs jobs until a signal of the process, with their log on stderr. The exit code is that of what fails. */
-export async function runAndLog(
+async function runAndLog(
   config: RunConfig,
   options: Omit<RunJobsOptions, "stop" | "log">,
   log?: LogFormat,
