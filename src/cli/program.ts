@@ -7,7 +7,7 @@ import { addDiff } from "./commands/diff.ts";
 import { addExplain } from "./commands/explain.ts";
 import { addNulls } from "./commands/nulls.ts";
 import { addOps } from "./commands/ops.ts";
-import { addRun } from "./commands/run.ts";
+import { addRepair, addRun } from "./commands/run.ts";
 import { addStatus } from "./commands/status.ts";
 import { addVerify } from "./commands/verify.ts";
 import { addWhy } from "./commands/why.ts";
@@ -27,6 +27,7 @@ const COMMANDS = [
   addDiff,
   addRun,
   addStatus,
+  addRepair,
   addCluster,
   addHelp,
 ];

@@ -11,6 +11,9 @@ const jobDiffers = errorsOf(UsageError, "E531");
 const BACKUP =
   "restore ledger and sink together from one backup, or start the job under another name with a sink of its own";
 
+/** What makes all results again from the input. */
+const repair = (job: string) => `factorloom repair CONFIG ${job}`;
+
 const noLedger = errorsOf(DataError, "E360");
 
 export const ledgerDamaged = (file: string, reason: string) =>
@@ -40,7 +43,11 @@ export function ledgerFails(file: string, error: unknown): unknown {
 }
 
 export const sinkDiffers = (job: string, what: string) =>
-  new DataError("E367", `job ${job}: its sink is not what its ledger says: ${what}`, BACKUP);
+  new DataError(
+    "E367",
+    `job ${job}: its sink is not what its ledger says: ${what}`,
+    `restore ledger and sink together from one backup, or make the results again from the input: ${repair(job)}`,
+  );
 
 /** The first and the last of some times. */
 export const rangeText = (first: string, last: string) => (first === last ? first : `${first} to ${last}`);
@@ -162,11 +169,14 @@ export const jobChanged = (job: string, what: string, remedy = "undo the change"
 export const rebuildRefused = (job: string, what: string) =>
   jobChanged(job, what, `undo the change, or have its results made again: run --once --apply ${job}`);
 
+export const nothingToRepair = (job: string) =>
+  mistake(`job ${job}: there is no input from which its results could be made again`, "check source");
+
 export const sinkInUse = (job: string, sink: string) =>
   new UsageError(
     "E532",
     `job ${job}: ${sink} holds results already, and its ledger knows of none`,
-    "give the job a new sink, or the ledger that these results belong to",
+    `give the job a new sink, or the ledger that these results belong to; or make them again from the input: ${repair(job)}`,
   );
 
 export const noLinks = (sink: string, cause: unknown) =>
@@ -186,10 +196,10 @@ export const noDates = (job: string, type: string) =>
 export const factorTwice = (job: string, factor: string, first: string, second: string) =>
   mistake(`job ${job}: ${first} and ${second} both define the factor ${factor}`, "rename one of them");
 
-export const journalOlder = (file: string) =>
+export const journalOlder = (file: string, job: string) =>
   jobDiffers(
     `${file}: is a journal of an earlier version of factorloom, which had no ledger`,
-    "start the job under another name with a sink of its own: it evaluates all input again; or install the version that wrote it",
+    `make the results again from the input: ${repair(job)}; or install the version that wrote it`,
   );
 
 export const nothingSelected = (job: string, name: string) =>

@@ -98,15 +98,15 @@ export class StreamHistory {
 export interface RestoredLanes {
   /** Which of the stored lanes each lane is. */
   readonly from: Int32Array;
-  /** Groups that hold for all rows, whatever is stored. */
-  readonly groups: ReadonlyMap<string, GroupColumn>;
+  /** Groups that rows of these times have, whatever is stored. */
+  readonly groupsAt: (times: BigInt64Array) => ReadonlyMap<string, GroupColumn>;
 }
 
 /** Stored rows as blocks, whose arrays are used again for the next one. */
 export async function* blocksOfRows(
   rows: readonly LaneRow[],
   blockRows: number,
-  { from, groups: fixed }: RestoredLanes,
+  { from, groupsAt }: RestoredLanes,
 ): AsyncGenerator<PanelBlock, void, void> {
   const { fields, groups, params } = rows.at(-1)!;
   const cells = blockRows * from.length;
@@ -135,7 +135,7 @@ export async function* blocksOfRows(
       rowCount: taken.length,
       times,
       fields: fieldColumns,
-      groups: new Map([...groupColumns, ...fixed]),
+      groups: new Map([...groupColumns, ...groupsAt(times.subarray(0, taken.length))]),
       present,
       params: paramColumns,
     };

@@ -162,7 +162,7 @@ export async function* restartedBlocks(
     await stream.close();
     stream = await open(hosts[1], { blockRows: RESTARTED_BLOCK_ROWS });
     const from = Int32Array.from({ length: source.laneCount }, (_, lane) => lane);
-    if (!(await stream.restore(checkpoint, { from, groups: new Map() })))
+    if (!(await stream.restore(checkpoint, { from, groupsAt: () => new Map() })))
       throw new InternalError("the kept rows do not suffice");
     yield* stream.rows({ start: null, first: restartRow, end });
   } finally {

@@ -7,7 +7,7 @@ import { cases } from "../support/trials.ts";
 
 const ROOT = join(import.meta.dirname, "../..");
 /** Pages whose commands a reader runs from the first to the last. Long runs try those that take ten seconds too. */
-const PAGES = cases(["why.md"], ["why.md", "diff.md", "nulls.md", "report.md", "tutorial.md"]);
+const PAGES = cases(["why.md"], ["why.md", "diff.md", "nulls.md", "report.md", "tutorial.md", "run.md"]);
 
 const folder = fileFolder();
 

@@ -59,7 +59,7 @@ test.each(documents)("the files and commands that %s names are there", (document
   const isPath = /^(?:src|operators|grammar|test|docs|bench|examples|\.ci)\/[\w./-]*$/;
   const paths = words.filter((word) => isPath.test(word) && !/NAME|ROOM/.test(word));
   expect(paths.filter((path) => !existsSync(join(root, path)))).toEqual([]);
-  const commands = /^(?:eval|check|explain|ops|bench|verify|why|nulls|diff|run|status|cluster|help)$/;
+  const commands = /^(?:eval|check|explain|ops|bench|verify|why|nulls|diff|run|status|repair|cluster|help)$/;
   const named = [...codes, ...blocks].flatMap((code) => {
     const command = /^(?:\$ )?(?:npx )?factorloom ([a-z]+) /.exec(`${code} `)?.[1];
     return command === undefined ? [] : [command];

@@ -9,6 +9,7 @@ import { factorTableOfBlocks } from "../../src/data/factors/factor_table.ts";
 import { panelSource } from "../../src/data/panel/panel_source.ts";
 import { Engine } from "../../src/engine.ts";
 import { FormulaError } from "../../src/errors.ts";
+import { LaneGroups } from "../../src/jobs/state/job_groups.ts";
 import { JobState } from "../../src/jobs/state/job_state.ts";
 import { isSeriesLike, type Operator } from "../../src/operator/definition.ts";
 import type { Panel } from "../../src/panel.ts";
@@ -159,7 +160,8 @@ async function byJob(program: Program, panel: Panel): Promise<Table> {
       seriesNames: [],
       isWritten: () => true,
     };
-    const ownGroups = new Map([["h", groups.get("h")!]]);
+    const { labels, codes } = groups.get("h")!;
+    const ownGroups = new LaneGroups([{ name: "h", labels, codes: [...codes], earlier: [] }]);
     const fieldNames = [...fields.keys()];
     const state = await JobState.open(host, joined, {
       symbols,

@@ -175,14 +175,15 @@ jobs:
     return await rowTexts(from, this.sink === "duckdb" ? join(this.path, "out.duckdb") : null);
   }
 
-  /** The rows that `eval` gives for all bars at once. */
-  async expected(texts: readonly string[]): Promise<string[]> {
+  /** The rows that `eval` gives for all bars at once, which may have the groups themselves. */
+  async expected(texts: readonly string[], hasTable = true): Promise<string[]> {
     const bars = join(this.path, "all.csv");
     const out = join(this.path, "all.parquet");
     const [header] = texts[0]!.split("\n");
     writeFileSync(bars, [header, ...texts.flatMap((text) => text.trim().split("\n").slice(1))].join("\n"));
     const formulas = join(this.path, "a.factors");
-    const args = ["eval", formulas, "--data", bars, "--groups", SECTORS, "--out", out];
+    const groups = hasTable ? ["--groups", SECTORS] : [];
+    const args = ["eval", formulas, "--data", bars, ...groups, "--out", out];
     const { exitCode, stderr } = await host.run({ args, folder: this.path });
     if (exitCode !== 0) throw new Error(stderr);
     return await rowTexts(`read_parquet('${out}')`, null);

@@ -308,39 +308,56 @@ test("other code of an operator makes results again, and waits where that is muc
   expect(tripled).toEqual(await folder.results());
 });
 
-test("a symbol that the groups no longer have keeps its group, and a changed one is refused", async () => {
-  using folder = new JobFolder({ formulas: "a = ts_mean(group_neutralize(rank(volume), sector), 7)" });
+test("a symbol that the groups no longer have keeps its group, and another label counts from the next row on", async () => {
+  const formulas =
+    "a = ts_mean(group_neutralize(rank(volume), sector), 7)\nb = ema(group_count(close, sector), 5)";
+  using folder = new JobFolder({ formulas });
   const groups = join(folder.path, "groups.csv");
   const lines = readFileSync(SECTORS, "utf8").trim().split("\n");
   const writeGroups = (own: readonly string[]) => writeFileSync(groups, `${own.join("\n")}\n`);
   const withNew = lines.map((line, index) => `${line},${index === 0 ? "region" : "us"}`);
   folder.rewriteConfig((text) => text.replace(SECTORS, "groups.csv"));
   writeGroups(lines);
-  const [first, second] = realBars(2, 5);
   // One symbol comes to an end, and one begins.
-  const ends = second!.split("\n").filter((line) => !/,AAPL,/.test(line));
-  const bars = [
-    first!
-      .split("\n")
-      .filter((line) => !/,ABT,/.test(line))
-      .join("\n"),
-    ends.join("\n"),
-  ];
-  folder.addBars(bars[0]!);
+  const [first, second, third] = realBars(3, 5).map((text, file) => {
+    const isThere = (line: string) => !(file === 0 ? /,ABT,/ : /,AAPL,/).test(line);
+    return text.split("\n").filter(isThere).join("\n");
+  });
+  folder.addBars(first!);
   expect(await folder.run()).toBeNull();
-  folder.addBars(bars[1]!);
-  writeGroups(withNew.map((line) => line.replace(/^AAPL,[^,]*/, "AAPL,Other")));
-  const refused =
-    "E531 job bars: the groups of known symbols (sector of AAPL) changed since its ledger began";
-  expect((await folder.run())?.message).toContain(refused);
-  await expect(planRuns(await readRunConfig(folder.config), 0)).rejects.toThrow(refused);
   // Only the new symbol still has a line: nothing is missing.
+  folder.addBars(second!);
   writeGroups(withNew.filter((line) => /^(symbol|ABT),/.test(line)));
   const warnings = vi.spyOn(process, "emitWarning").mockReturnValue();
   expect(await folder.run()).toBeNull();
   expect(warnings).not.toHaveBeenCalled();
   warnings.mockRestore();
-  expect(await folder.results()).toEqual(await folder.expected(bars));
+  expect(await folder.results()).toEqual(await folder.expected([first!, second!]));
+  // Kept rows of before keep the labels of before, also where the results are made again.
+  const relabelled = withNew.map((line) => line.replace(/^(AAL|AAPL|ABT),[^,]*/, "$1,Other"));
+  writeGroups(relabelled);
+  folder.addBars(third!);
+  const { log, messages } = keptLog();
+  expect(await folder.run(log)).toBeNull();
+  const [before] = [...lines].filter((line) => line.startsWith("AAL,")).map((line) => line.split(",")[1]);
+  const event = { group: "sector", count: 3, symbol: "AAL", before, label: "Other" };
+  expect(messages.filter((line) => line.startsWith("relabelled"))).toEqual([
+    `relabelled ${JSON.stringify({ job: "bars", ...event })}`,
+  ]);
+  const sectorsOf = (own: readonly string[]) =>
+    new Map(own.map((line) => line.split(",") as [string, string]));
+  const datedBars = [first!, second!, third!].map((text, file) => {
+    const sectors = sectorsOf(file === 2 ? relabelled : lines);
+    const dated = (line: string, at: number) =>
+      `${line},${at === 0 ? "sector" : sectors.get(line.split(",")[1]!)}`;
+    return text.trim().split("\n").map(dated).join("\n");
+  });
+  const expected = await folder.expected(datedBars, false);
+  expect(await folder.results()).toEqual(expected);
+  folder.configure({ formulas: `${formulas.replace("7", "3 + 4")}\nc = group_mean(close, sector)` });
+  folder.rewriteConfig((text) => text.replace(SECTORS, "groups.csv"));
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected(datedBars, false));
 });
 
 test("a sink with results of another journal is refused", async () => {

@@ -14,6 +14,8 @@ import { columnTypes, inDatabase } from "./database_file.ts";
 
 /** The table with the position of each journal, in the same database as the results. */
 const POSITIONS = "factorloom_results";
+const POSITIONS_TABLE = `CREATE TABLE IF NOT EXISTS ${POSITIONS} (
+  journal VARCHAR, result VARCHAR, sequence BIGINT, PRIMARY KEY (journal, result))`;
 
 /** A table and the journal that fills it. */
 export interface ResultTable {
@@ -78,10 +80,7 @@ async function appendRows(
   const rows = `FROM read_parquet(${sqlInputPath(file)}, hive_partitioning = false)`;
   try {
     await connection.run("BEGIN");
-    await connection.run(
-      `CREATE TABLE IF NOT EXISTS ${POSITIONS} (
-         journal VARCHAR, result VARCHAR, sequence BIGINT, PRIMARY KEY (journal, result))`,
-    );
+    await connection.run(POSITIONS_TABLE);
     const position = await positionOf(database, target);
     if (position !== sequence - 1) return position;
     if (sequence === 1) await connection.run(`CREATE TABLE ${table} AS ${rows} LIMIT 0`);
@@ -142,6 +141,47 @@ export async function replaceRows(
       const position = await positionOf(database, before);
       if (position !== sequence - 1) return position;
       for (const statement of statements) await connection.run(statement);
+      await setPosition(database, before, sequence);
+      await connection.run("COMMIT");
+      return sequence;
+    } catch (error) {
+      throw databaseRefuses(before.database, reasonOf(error), error);
+    }
+  });
+}
+
+/**
+ * Makes a table anew of the rows of a Parquet file, whatever it holds, and makes it that of the journal. Columns of its users
+ * stay where it has the rows.
+ *
+ * @param columns those of the file; `before` has those that the table may have, too
+ * @returns the position afterwards.
+ * @throws as `appendToTable`.
+ */
+export async function replaceTable(
+  before: ResultTable,
+  columns: readonly string[],
+  file: string,
+  sequence: number,
+): Promise<number> {
+  const table = sqlName(before.table);
+  const rows = `read_parquet(${sqlInputPath(file)}, hive_partitioning = false)`;
+  const keys = columns.slice(0, 2);
+  return await inDatabase(before.database, "READ_WRITE", async (database) => {
+    const { connection } = database;
+    try {
+      await connection.run("BEGIN");
+      await connection.run(POSITIONS_TABLE);
+      const isThere = await findTable(database, before.table);
+      const there = isThere ? [...(await columnTypes(database, table)).keys()] : [];
+      const own = there.filter((name) => !columns.includes(name) && !before.columns.includes(name));
+      const isKept = own.length > 0 && keys.every((name) => there.includes(name));
+      const on = keys.map(sqlName).join(", ");
+      const kept = isKept
+        ? ` LEFT JOIN (SELECT DISTINCT ON (${on}) ${[...keys, ...own].map(sqlName)} FROM ${table}) USING (${on})`
+        : "";
+      await connection.run(`CREATE OR REPLACE TABLE ${table} AS FROM ${rows}${kept}`);
+      await connection.run(`DELETE FROM ${POSITIONS} WHERE result = ${sqlText(before.table)}`);
       await setPosition(database, before, sequence);
       await connection.run("COMMIT");
       return sequence;

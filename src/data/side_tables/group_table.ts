@@ -156,7 +156,7 @@ function findAlike(
 }
 
 /** A group that does not change over time, of the label of each lane or null. */
-export function groupOfLabels(name: string, laneLabels: readonly (string | null)[]): GroupColumn {
+function groupOfLabels(name: string, laneLabels: readonly (string | null)[]): GroupColumn {
   const labels = [...new Set(laneLabels.filter((label) => label !== null))].sort();
   const codeOfLabel = new Map(labels.map((label, code) => [label, code]));
   const codes = new Int32Array(new SharedArrayBuffer(laneLabels.length * 4));

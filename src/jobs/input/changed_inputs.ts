@@ -8,13 +8,17 @@ import { inputChanged, inputTruncated, timeInTwo } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { ConsumedInput, TakenInput } from "../ledger/records.ts";
 import type { KnownTime } from "../ledger/time_table.ts";
+import { expectUnchanged } from "./input_files.ts";
 import {
   type BadInput,
   type DigestedColumns,
+  expectColumns,
   firstRowFrom,
   type NewInput,
   openInput,
   type Reading,
+  sourceOf,
+  timeMistake,
 } from "./input_source.ts";
 import { hasSameSymbols, isSameTime, type TimeDigest, TimeDigests } from "./time_digests.ts";
 
@@ -61,6 +65,32 @@ export async function digestsOf(
   for await (const block of source.blocks({ fields, groups, blockRows: BLOCK_ROWS_BEST, signal }))
     digests.push(...digester.of(block));
   return digests;
+}
+
+/**
+ * The new times of an input.
+ *
+ * @throws DataError for a wrong row, E364 for times of another type, E365 if the file changes while it is read, E366 if it
+ *   lacks a column
+ */
+export async function timesOf(
+  input: NewInput,
+  columns: DigestedColumns,
+  { begin }: Pick<Ledger, "begin">,
+  reading: Reading,
+): Promise<KnownTime[]> {
+  const { file, firstTime } = input;
+  const mistake = timeMistake(input, begin!);
+  if (mistake !== null) throw mistake;
+  const source = await sourceOf(input, reading);
+  try {
+    expectColumns(file.path, source, columns);
+    const digests = await digestsOf(source, columns, reading.signal);
+    await expectUnchanged(file);
+    return digests.filter(({ time }) => time >= firstTime).map((digest) => ({ ...digest, path: file.path }));
+  } finally {
+    await source.close();
+  }
 }
 
 /** With `changes: fail` a file is bad whose rows are not those that were evaluated. */

@@ -51,12 +51,17 @@ export async function expectInput(
 ): Promise<void> {
   if (paths.length > 0 || batch !== null || skipped.size > 0) return;
   if (source.kind === "duckdb") throw noInputEver(source.database, "the query gives no row");
+  throw noInputEver(source.pattern ?? source.folder!, await whatLiesThere(source));
+}
+
+/** What there is in the place of input files. */
+export async function whatLiesThere(source: FileSource): Promise<string> {
   const folder = source.folder ?? splitPattern(source.pattern!).folder;
   const names = await readdir(folder).catch(() => null);
   const [first] = names?.sort() ?? [];
   const others =
     first === undefined ? "is empty" : `has ${counted(names!.length, "other name")}, such as ${first}`;
-  throw noInputEver(source.pattern ?? folder, `${folder} ${names === null ? "is not there" : others}`);
+  return `${folder} ${names === null ? "is not there" : others}`;
 }
 
 /** Stands for the digest of a path that is skipped because it is no regular file. */

@@ -6,7 +6,7 @@ import { readCheckpoint, type StoredCheckpoint } from "../../checkpoint/read_che
 import type { Snapshot } from "../../checkpoint/state_file.ts";
 import { removeOthers, type WrittenFolder, writeFolder } from "../../checkpoint/write_checkpoint.ts";
 import { makeDurableFolder } from "../../files/durable.ts";
-import { Ledger } from "./ledger.ts";
+import { type Access, Ledger } from "./ledger.ts";
 import type { Batch } from "./records.ts";
 import { storing } from "./storing.ts";
 
@@ -20,10 +20,10 @@ export class JobStore implements Disposable {
   #written: WrittenFolder | null = null;
 
   /** With `read` nothing is changed. @throws as `Ledger.open`; ResourceError E442 for a system error. */
-  static async open(journal: string, job: string, access: "read" | "write" = "write"): Promise<JobStore> {
+  static async open(journal: string, job: string, access: Access = "write"): Promise<JobStore> {
     const folder = join(journal, job);
     const path = join(folder, "ledger.sqlite");
-    if (access === "write") await storing(folder, () => makeDurableFolder(folder));
+    if (access !== "read") await storing(folder, () => makeDurableFolder(folder));
     return new JobStore(folder, await storing(path, () => Ledger.open(path, job, access)));
   }
 

@@ -47,6 +47,9 @@ const HEAD = [
 ] as const;
 type Head = Pick<Ledger, (typeof HEAD)[number]>;
 
+/** To repair is to write, also in the place of a journal of an earlier version. */
+export type Access = "read" | "write" | "repair";
+
 /** Only the process with the lock writes. What a method writes is one transaction, and on the disk when it returns. */
 export class Ledger implements Disposable {
   begin: BeginRecord | null = null;
@@ -82,11 +85,12 @@ export class Ledger implements Disposable {
    * @throws DataError E360 for a file that is damaged, no ledger, of a later version or of another job; UsageError E531 for a
    *   journal of an earlier version in its place; ResourceError and system errors.
    */
-  static async open(path: string, job: string, access: "read" | "write"): Promise<Ledger> {
+  static async open(path: string, job: string, access: Access): Promise<Ledger> {
     const names = await namesIn(dirname(path));
     const isThere = names.includes(basename(path));
-    if (!isThere && names.includes(JOURNAL)) throw journalOlder(join(dirname(path), JOURNAL));
-    if (!isThere && access === "write") {
+    if (!isThere && access !== "repair" && names.includes(JOURNAL))
+      throw journalOlder(join(dirname(path), JOURNAL), job);
+    if (!isThere && access !== "read") {
       const { temporaryPath, commit, abort } = await pendingFile(path);
       try {
         Ledger.#in(temporaryPath, "rwc", job)[Symbol.dispose]();
@@ -96,8 +100,8 @@ export class Ledger implements Disposable {
       }
       await syncFolder(dirname(path));
     }
-    const ledger = Ledger.#in(path, isThere || access === "write" ? "rw" : "memory", job);
-    ledger.#file.exec(PRAGMAS[access]);
+    const ledger = Ledger.#in(path, isThere || access !== "read" ? "rw" : "memory", job);
+    ledger.#file.exec(PRAGMAS[access === "read" ? "read" : "write"]);
     return ledger;
   }
 
@@ -192,7 +196,7 @@ export class Ledger implements Disposable {
 
   /** New results for all rows are on the disk: they will replace those of before. */
   prepareRebuild(
-    made: Pick<Rebuilt, "begin" | "universe" | "rows">,
+    made: Omit<Rebuilt, "sequence" | "outputs">,
     outputs: readonly StagedOutput[],
     taken: TakenInput,
   ): void {
@@ -208,7 +212,8 @@ export class Ledger implements Disposable {
   commitRebuild(): void {
     const { sequence, begin, universe, rows, outputs } = this.rebuilt!;
     const batch: Batch = { ...this.batch!, sequence, files: 0, rows: 0, outputs: 0, checkpoint: null };
-    const committed = { ...this.committed, sequence, rows, outputs };
+    const { files } = this.counts;
+    const committed = { sequence, files, rows, outputs, lastTime: this.batch!.lastTime };
     this.#write({ begin, universe, batch, committed, rebuilt: null, waiting: null }, () =>
       this.outputs.takeAllOf(this.rebuiltOutputs),
     );
@@ -233,7 +238,10 @@ export class Ledger implements Disposable {
   }
 
   #take({ inputs, times }: TakenInput): void {
-    for (const input of inputs) this.consumed.put(input.path, input);
+    for (const input of inputs) {
+      this.consumed.put(input.path, input);
+      this.skipped.remove(input.path);
+    }
     for (const time of times) this.times.put(time);
   }
 

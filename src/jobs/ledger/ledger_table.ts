@@ -80,6 +80,7 @@ export class LedgerTable<Row> {
   readonly #file: LedgerFile;
   readonly #name: string;
   readonly #put: StatementSync;
+  readonly #remove: StatementSync;
   readonly #get: StatementSync;
   readonly #before: StatementSync;
 
@@ -90,6 +91,7 @@ export class LedgerTable<Row> {
     if (isNew) file.exec(`CREATE TABLE ${name} (${columns}) STRICT`);
     const prepare = (sql: string) => file.use((database) => database.prepare(sql));
     this.#put = prepare(`INSERT OR REPLACE INTO ${name} (key, record, sum) VALUES (?, ?, ?)`);
+    this.#remove = prepare(`DELETE FROM ${name} WHERE key = ?`);
     this.#get = prepare(`SELECT * FROM ${name} WHERE key = ?`);
     this.#before = prepare(`SELECT * FROM ${name} WHERE id < ? ORDER BY id DESC LIMIT ?`);
   }
@@ -102,6 +104,10 @@ export class LedgerTable<Row> {
   put(key: string | null, record: Row): void {
     const text = JSON.stringify(record);
     this.#file.use(() => this.#put.run(key, text, sumOf(key, text)));
+  }
+
+  remove(key: string): void {
+    this.#file.use(() => this.#remove.run(key));
   }
 
   clear(): void {

@@ -61,11 +61,15 @@ export type InputColumns = Pick<BeginRecord, "fieldNames" | "groupNames" | "time
 /** The lanes of the panel. */
 export interface Universe {
   readonly symbols: readonly string[];
-  /** What formulas read of the table of groups: `codes` has one index into `labels` for each symbol, -1 for none. */
+  /**
+   * What formulas read of the table of groups: `codes` has one index into `labels` for each symbol, -1 for none. Symbols had
+   * others in rows up to some times, ascending.
+   */
   readonly groups: readonly {
     readonly name: string;
     readonly labels: readonly string[];
     readonly codes: readonly number[];
+    readonly earlier: readonly { readonly until: string; readonly codes: readonly number[] }[];
   }[];
 }
 
@@ -75,7 +79,8 @@ export interface PreparedBatch extends TakenInput {
   readonly rows: number;
   readonly outputs: readonly StagedOutput[];
   readonly lastTime: string;
-  readonly checkpoint: { readonly file: string; readonly sha256: string };
+  /** Null where nothing was evaluated: the state is made from the input. */
+  readonly checkpoint: { readonly file: string; readonly sha256: string } | null;
 }
 
 /** A batch: how much it added, and where it ends. */
@@ -86,8 +91,7 @@ export interface Batch {
   readonly rows: number;
   readonly outputs: number;
   readonly lastTime: string;
-  /** Null after a rebuild: the state is made again from the input. */
-  readonly checkpoint: PreparedBatch["checkpoint"] | null;
+  readonly checkpoint: PreparedBatch["checkpoint"];
 }
 
 export type Counts = Pick<Batch, "files" | "rows" | "outputs">;
@@ -105,6 +109,8 @@ export interface Rebuilt {
   readonly universe: Universe;
   readonly rows: number;
   readonly outputs: number;
+  /** Whether the sink may hold anything before. */
+  readonly isRepair: boolean;
 }
 
 /** A rebuild that is larger than a run does by itself. */
@@ -122,6 +128,7 @@ export interface SkippedInput {
   /** `NO_FILE` for what is no regular file. */
   readonly sha256: string;
   readonly reason: string;
+  readonly since: string;
 }
 
 /** A run is cancelled by the next run, interrupted by the end of the process. */

@@ -40,6 +40,8 @@ export class Generations {
     if (status?.isDirectory()) {
       // A link that cannot be made must leave the folder where it is.
       await this.#makeLink(generation);
+      // A folder in the place of the link has taken the place of the generation, too.
+      await this.discard(generation);
       await rename(this.#sink, target);
       await syncFolder(this.#folder);
     } else await makeDurableFolder(target);

@@ -15,6 +15,7 @@ import {
   hasTable,
   type ResultTable,
   replaceRows,
+  replaceTable,
   tableState,
 } from "../../data/job_tables/result_table.ts";
 import { layOutPanel } from "../../data/panel/panel_layout.ts";
@@ -143,10 +144,15 @@ export class JobSink {
     return await openSourceAs(path, keys, layOutPanel, "whole", open);
   }
 
+  /** The number of the next generation: a ledger that was restored may know of fewer than there are. */
+  async nextGeneration(): Promise<number> {
+    return Math.max(this.#ledger.begin!.generation, (await this.#generations.shown()) ?? 0) + 1;
+  }
+
   /** Where the results of a rebuild are written: a generation of their own, or a file beside a table. */
   async stageRebuild(columns: OutputColumns, isWritten: (time: bigint) => boolean): Promise<StagedResults> {
     const { sink, call } = this.#job;
-    const { sequence, begin } = this.#ledger;
+    const { sequence } = this.#ledger;
     const keepInfinite = call.keepInfinite === true;
     const number = String(sequence + 1).padStart(8, "0");
     const staged = this.#pathsOf(number, columns.time.type);
@@ -156,9 +162,9 @@ export class JobSink {
         isWritten,
         keepInfinite,
       });
-    const next = begin!.generation + 1;
-    await this.#generations.begin(begin!.generation);
-    await this.#generations.removeOld(begin!.generation, Date.now());
+    const next = await this.nextGeneration();
+    await this.#generations.begin(next - 1);
+    await this.#generations.removeOld(next - 1, Date.now());
     await this.#generations.discard(next);
     await makeDurableFolder(this.#generations.folderOf(next));
     const pathsOf = (time: bigint) => ({ staged: staged(time).target, target: staged(time).target });
@@ -169,11 +175,14 @@ export class JobSink {
   /** Removes results of a rebuild that are those of before. */
   async discardRebuild(): Promise<void> {
     await this.discardStaged();
-    if (this.#job.sink.kind !== "duckdb") await this.#generations.discard(this.#ledger.begin!.generation + 1);
+    if (this.#job.sink.kind !== "duckdb") await this.#generations.discard(await this.nextGeneration());
   }
 
   /** Shows the results of a rebuild in the place of those of before. May be called again after a crash. */
-  async publishRebuild({ sequence, begin }: Rebuilt, outputs: readonly StagedOutput[]): Promise<void> {
+  async publishRebuild(
+    { sequence, begin, isRepair }: Rebuilt,
+    outputs: readonly StagedOutput[],
+  ): Promise<void> {
     const { sink } = this.#job;
     if (sink.kind !== "duckdb") {
       await this.#generations.switchTo(begin.generation);
@@ -182,7 +191,10 @@ export class JobSink {
     const before = this.#table(sink);
     const columns = outputNames(begin);
     const [output] = outputs as [StagedOutput];
-    const position = await replaceRows(before, columns, join(this.#folder, output.staged), sequence);
+    const staged = join(this.#folder, output.staged);
+    const position = isRepair
+      ? await replaceTable(before, columns, staged, sequence)
+      : await replaceRows(before, columns, staged, sequence);
     if (position !== sequence) throw this.#differs(`${sink.database} stands at batch ${position}`);
     await syncFile(sink.database);
     await syncFolder(this.#folder);

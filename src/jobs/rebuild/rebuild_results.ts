@@ -10,8 +10,8 @@ import type { Universe } from "../ledger/records.ts";
 import type { KnownTime } from "../ledger/time_table.ts";
 import type { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
-import { columnsOf, historyOf } from "../state/history.ts";
-import { groupsOf } from "../state/job_groups.ts";
+import { columnsOf, expectThere, historyOf } from "../state/history.ts";
+import { LaneGroups } from "../state/job_groups.ts";
 import type { JobChange, JobProgram } from "../state/job_program.ts";
 import { JobState } from "../state/job_state.ts";
 import { mergedResults } from "./merged_results.ts";
@@ -48,6 +48,8 @@ export interface RebuildSpec {
   /** With the groups that it reads. */
   readonly universe: Universe;
   readonly keepInfinite: boolean;
+  /** Whether results of before are not to be read. */
+  readonly isRepair: boolean;
   readonly host: EngineHost;
   readonly reading: Reading;
   readonly open: OpenDatabase;
@@ -60,7 +62,7 @@ export interface RebuildSpec {
  *   another generation; as `JobState`; the reason of the reading's signal.
  */
 export async function rebuildResults(spec: RebuildSpec): Promise<RebuiltResults> {
-  const { ledger, sink, program, change, universe, range, keepInfinite, reading, open } = spec;
+  const { ledger, sink, program, change, universe, range, keepInfinite, reading, open, isRepair } = spec;
   const { begin } = ledger;
   const { symbols } = universe;
   const { columns, evaluated, kept } = change;
@@ -69,7 +71,7 @@ export async function rebuildResults(spec: RebuildSpec): Promise<RebuiltResults>
     { time: begin!.time, symbols, factors, origin: program.program.origin },
     program.isWritten,
   );
-  const source = await sink.read(open);
+  const source = isRepair ? null : await sink.read(open);
   const times = [...spec.changed];
   let hasDiffering = false;
   try {
@@ -103,25 +105,18 @@ async function* nothing(): AsyncGenerator<FactorBlock, void, void> {}
 
 /** The columns that are evaluated, of the rows of the range. What digests lack is added to `times`. */
 async function* evaluatedRows(
-  { ledger, program, change, changed, range, universe, host, reading }: RebuildSpec,
+  { ledger, program, change, changed, range, universe, isRepair, host, reading }: RebuildSpec,
   times: KnownTime[],
 ): AsyncGenerator<FactorBlock, void, void> {
   const { fieldNames, groupNames, time } = ledger.begin!;
   const { symbols } = universe;
   const { seriesNames, options } = program;
+  const ownGroups = new LaneGroups(universe.groups);
   const { digested } = columnsOf(ledger, program);
-  const lanes = {
-    symbols,
-    time,
-    fieldNames,
-    groupNames,
-    ownGroups: groupsOf(universe),
-    seriesNames,
-    digested,
-  };
+  const lanes = { symbols, time, fieldNames, groupNames, ownGroups, seriesNames, digested };
   const wanted = { ...program, options: { ...options, select: change.evaluated } };
   const state = await JobState.open(host, wanted, lanes);
-  const isVerified = !change.changed.includes("renames");
+  const isVerified = !isRepair && !change.changed.includes("renames");
   const onRead = (known: KnownTime, read: TimeDigest) => {
     const bytes = isVerified ? withUnread(read.bytes, known.bytes) : read.bytes;
     if (Buffer.compare(bytes, known.bytes) !== 0) times.push({ ...known, bytes });
@@ -136,6 +131,22 @@ async function* evaluatedRows(
   } finally {
     await state.close();
   }
+}
+
+/**
+ * The files of the times that results from `start` to `to` depend on.
+ *
+ * @throws DataError E361 if one is missing
+ */
+export async function neededFiles(
+  { times }: Ledger,
+  changed: readonly KnownTime[],
+  { start, to }: Omit<RebuildRange, "from">,
+): Promise<ReadonlySet<string>> {
+  const paths = new Set<string>();
+  for (const { path } of timesBetween(times.from(start), changed, to)) paths.add(path);
+  for (const path of paths) await expectThere(path);
+  return paths;
 }
 
 /** The known times up to the last one, with those that have changed in the place of those of before. */

@@ -1,7 +1,8 @@
 /** The input of a job: what is new, what is passed over, and what is still being written. */
 import { DataError } from "../../errors.ts";
 import type { JobConfig, QuerySource } from "../config/config.ts";
-import { rowsMisplaced } from "../errors.ts";
+import { changesWhileRead, nothingToRepair, rowsMisplaced } from "../errors.ts";
+import { timesOf } from "../input/changed_inputs.ts";
 import { expectInput, isUnfinished, listSourceFiles } from "../input/input_files.ts";
 import {
   type BadInput,
@@ -15,6 +16,7 @@ import {
 import { type FoundInputs, findNewInputs } from "../input/new_inputs.ts";
 import { takeQueryRows } from "../input/query_inputs.ts";
 import type { JobStore } from "../ledger/job_store.ts";
+import type { KnownTime } from "../ledger/time_table.ts";
 import type { RunEvent } from "./run_events.ts";
 
 /** `unfinished`: a file is still being written, so that later files must wait. */
@@ -57,11 +59,32 @@ export class JobInputs {
     return await findNewInputs(paths, ledger, reading, job, columnsRead);
   }
 
+  /** All input of a job, for a repair. @throws also for a file that is still being written, and where there is none. */
+  async findWhole(reading: Reading, columnsRead: () => Promise<DigestedColumns>): Promise<FoundInputs> {
+    const found = await this.find(this.#job, reading, columnsRead);
+    if (found.unfinished !== null) throw changesWhileRead(found.unfinished);
+    for (const input of found.bad) this.passOver(input);
+    if (found.inputs.length === 0 && this.#store.ledger.batch === null) throw nothingToRepair(this.#job.name);
+    return found;
+  }
+
+  /** Notes inputs as evaluated, with no results. @throws as `timesOf` */
+  async adopt(inputs: readonly NewInput[], columns: DigestedColumns, reading: Reading): Promise<void> {
+    const { ledger } = this.#store;
+    const times: KnownTime[] = [];
+    for (const input of inputs) times.push(...(await timesOf(input, columns, ledger, reading)));
+    const taken = { inputs: inputs.map(({ file }) => file), times, digested: columns.digested };
+    const lastTime = String(inputs.at(-1)!.lastTime);
+    ledger.prepare({ ...taken, lastTime, rows: 0, outputs: [], checkpoint: null });
+    ledger.commit();
+  }
+
   /** @throws unless files are skipped. */
   passOver({ path, sha256, error }: BadInput): void {
     if (!this.isSkipping) throw error;
     const reason = error.problem;
-    this.#store.ledger.passOver({ path, sha256, reason });
+    const since = new Date().toISOString();
+    this.#store.ledger.passOver({ path, sha256, reason, since });
     this.#onEvent({ kind: "skipped", path, code: error.code, reason });
   }
 

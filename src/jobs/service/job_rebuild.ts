@@ -11,15 +11,16 @@ import { counted } from "../../text/counted.ts";
 import type { JobConfig } from "../config/config.ts";
 import { rangeText, rebuildRefused } from "../errors.ts";
 import type { ChangedInput } from "../input/changed_inputs.ts";
-import type { Reading } from "../input/input_source.ts";
+import { openInput, type Reading } from "../input/input_source.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { BeginRecord, WaitingRebuild } from "../ledger/records.ts";
 import type { JobSink } from "../output/sink.ts";
-import { ALL_TIMES, type RebuildRange, rebuildResults } from "../rebuild/rebuild_results.ts";
+import { ALL_TIMES, neededFiles, type RebuildRange, rebuildResults } from "../rebuild/rebuild_results.ts";
 import { columnsOf } from "../state/history.ts";
 import type { JobGroups } from "../state/job_groups.ts";
 import {
   changeOf,
+  changeOfInput,
   type FormulaTexts,
   fingerprintsOf,
   type JobChange,
@@ -36,6 +37,21 @@ export interface RebuildPlan {
   readonly change: JobChange;
   /** Rows of before that are others now. */
   readonly changed: ChangedInput | null;
+  /** Whether the sink may hold anything: nothing of it is read, and the input is taken as it is. */
+  readonly isRepair: boolean;
+}
+
+/** All results of a job, from the input alone. @throws UsageError E531 as `changeOf`. */
+export function wholeRebuild(
+  job: JobConfig,
+  program: JobProgram,
+  texts: FormulaTexts,
+  begin: BeginRecord,
+): RebuildPlan {
+  const { changed = [], columns = begin.factors } = changeOf(job, program, begin) ?? {};
+  const whole = { columns, evaluated: program.factors, kept: new Map(), needsRebuild: true };
+  const change = { changed: ["sink", ...changed], ...whole };
+  return { texts, program, change, changed: null, isRepair: true };
 }
 
 /** What new rows of a job are evaluated with, and what is done because it has changed. */
@@ -61,8 +77,19 @@ export function followed(
   if (job.changes === "fail") throw rebuildRefused(job.name, change.changed.join(", "));
   if (!change.needsRebuild) return { ...same, renewed: { ...begin, ...madeWith(job, program, texts) } };
   const { texts: before, ...formulas } = begin.formulas;
-  const rebuild = { texts, program, change, changed: null };
+  const rebuild = { texts, program, change, changed: null, isRepair: false };
   return { ...same, job: { ...job, ...formulas }, texts: new Map(before), rebuild };
+}
+
+/** What is to be made again because input has changed, and perhaps the job as well. */
+export function inputRebuild(
+  { texts, rebuild }: FollowedJob,
+  program: JobProgram,
+  begin: BeginRecord,
+  changed: ChangedInput,
+): RebuildPlan {
+  const change = changeOfInput(program, rebuild?.change ?? null, begin);
+  return { texts: rebuild?.texts ?? texts, program, change, changed, isRepair: false };
 }
 
 /** Whether the job is as it was. */
@@ -145,20 +172,30 @@ export class JobRebuild {
 
   /** @throws as `rebuildResults`; the reason of the signal. Results are as before then. */
   async run(plan: RebuildPlan, host: SharedHost, run: RebuildRun): Promise<void> {
-    const { texts, program, change, changed } = plan;
+    const { texts, program, change, changed, isRepair } = plan;
     const size = this.sizeOf(plan);
+    const range = rangeOf(plan, this.#ledger);
+    const changedTimes = changed?.times ?? [];
+    const files = await neededFiles(this.#ledger, changedTimes, range);
     this.#onEvent({ kind: "changed", ...size });
     const { begin, universe } = this.#ledger;
-    const symbols = [...new Set([...universe!.symbols, ...(changed?.symbols ?? [])])].sort();
-    const groups = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, universe);
+    // Under their names of now; a file that is taken as it is may have others.
+    const isRenamed = change.changed.includes("renames");
+    const before = isRenamed ? [] : universe!.symbols;
+    const own = isRenamed || isRepair ? await symbolsOf(files, run) : (changed?.symbols ?? []);
+    const symbols = [...new Set([...before, ...own])].sort();
+    const known = { ...universe!, until: String(this.#ledger.lastTime) };
+    const { groups, relabelled } = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, known);
+    for (const one of relabelled) this.#onEvent({ kind: "relabelled", ...one });
     const made = { universe: { symbols, groups }, program, change, ledger: this.#ledger, sink: this.#sink };
     const keepInfinite = this.#job.call.keepInfinite === true;
     const { open } = run;
     const { staged, differs, times } = await rebuildResults({
       ...made,
-      changed: changed?.times ?? [],
-      range: rangeOf(plan, this.#ledger),
+      changed: changedTimes,
+      range,
       keepInfinite,
+      isRepair,
       host: await host.current(),
       reading: run,
       open,
@@ -173,9 +210,9 @@ export class JobRebuild {
       this.#onEvent({ kind: "rebuilt", ...size });
       return;
     }
-    const columns = { factors: change.columns, generation: begin!.generation + 1 };
+    const columns = { factors: change.columns, generation: await this.#sink.nextGeneration() };
     const next = { ...begin!, ...madeWith(this.#job, program, texts), ...columns };
-    const results = { begin: next, universe: made.universe, rows: staged.rows };
+    const results = { begin: next, universe: made.universe, rows: staged.rows, isRepair };
     this.#ledger.prepareRebuild(results, staged.outputs, taken);
     this.#step("prepared", this.#ledger.rebuilt!.sequence);
     await this.finish();
@@ -195,4 +232,15 @@ export class JobRebuild {
   #step(step: Step, sequence: number): void {
     this.#onEvent({ kind: "step", step, sequence, files: 0 });
   }
+}
+
+/** All symbols of files, under their names of now. */
+async function symbolsOf(paths: Iterable<string>, { names, open }: Reading): Promise<ReadonlySet<string>> {
+  const symbols = new Set<string>();
+  for (const path of paths) {
+    const source = await openInput(path, names, open);
+    for (const symbol of source.symbols) symbols.add(symbol);
+    await source.close();
+  }
+  return symbols;
 }

@@ -22,11 +22,19 @@ import { JobSink } from "../output/sink.ts";
 import type { StagedResults } from "../output/staged_results.ts";
 import { columnsOf } from "../state/history.ts";
 import { JobGroups } from "../state/job_groups.ts";
-import { changeOfInput, compileJob, type JobProgram, madeWith, readFormulas } from "../state/job_program.ts";
+import { compileJob, type JobProgram, madeWith, readFormulas } from "../state/job_program.ts";
 import { JobState } from "../state/job_state.ts";
 import { type BatchLimits, type EvaluatedInput, evaluateBatch } from "./evaluate_batch.ts";
 import { JobInputs, type Outcome } from "./job_inputs.ts";
-import { type FollowedJob, followed, isAsBefore, JobRebuild, type RebuildPlan } from "./job_rebuild.ts";
+import {
+  type FollowedJob,
+  followed,
+  inputRebuild,
+  isAsBefore,
+  JobRebuild,
+  type RebuildPlan,
+  wholeRebuild,
+} from "./job_rebuild.ts";
 import type { RunEvent, RunSignals, Step } from "./run_events.ts";
 import type { SharedHost } from "./shared_host.ts";
 
@@ -116,6 +124,31 @@ export class JobRunner {
   }
 
   /**
+   * Makes all results again from the input, whatever the sink holds, and takes it over where the ledger knows of nothing.
+   *
+   * @throws as `run`; DataError E361 for input that is gone, before anything is computed.
+   */
+  async repair(signals: RunSignals): Promise<void> {
+    using databases = new ReusedDatabases();
+    const run = await this.#runOf(signals, databases);
+    if (this.#ledger.batch === null) await this.#adopt(run);
+    const begin = this.#ledger.begin!;
+    const plan = wholeRebuild(run.job, await this.#programFor(begin, run), run.texts, begin);
+    await this.#makeAgain(plan, run);
+  }
+
+  /** Notes all input as evaluated, with no results. What overlaps with earlier files is left to the next run. */
+  async #adopt(run: Run): Promise<void> {
+    const { inputs, hasMore } = await this.#inputs.findWhole(run, () => this.#columnsRead(run));
+    if (inputs.length === 0) return;
+    await this.#begin(inputs[0]!, run);
+    const program = await this.#programFor(this.#ledger.begin!, run);
+    await this.#growUniverse(inputs, program);
+    await this.#inputs.adopt(inputs, columnsOf(this.#ledger, program), run);
+    if (hasMore) await this.#adopt(run);
+  }
+
+  /**
    * What a run would evaluate, without changing anything: new inputs, and factors where columns are known.
    *
    * @throws what a run would fail with before it evaluates anything.
@@ -128,8 +161,7 @@ export class JobRunner {
     using databases = new ReusedDatabases();
     const { signal } = new AbortController();
     const run = await this.#beginRun({ abort: signal, stop: signal }, databases);
-    const { begin, universe, sequence } = this.#ledger;
-    if (begin === null) await this.#sink.expectEmpty();
+    const { begin } = this.#ledger;
     await using folder = await mkdtempDisposable(join(tmpdir(), "factorloom-dry-run-"));
     const found = await this.#inputs.find(run.job, run, () => this.#columnsRead(run), folder.path);
     const { inputs, bad } = found;
@@ -137,9 +169,7 @@ export class JobRunner {
     if (bad[0] && !this.#inputs.isSkipping) throw bad[0].error;
     const columns = begin ?? inputs[0];
     if (columns === undefined) return { inputs, factors: null, rebuild: null };
-    const { factors, ownGroups } = await this.#programFor(columns, run);
-    if (inputs.length > 0 && sequence > 0)
-      await this.#groups.forUniverse(columns, ownGroups, universe!.symbols, universe);
+    const { factors } = await this.#programFor(columns, run);
     return { inputs, factors: factors.length, rebuild: plan && this.#rebuild.sizeOf(plan) };
   }
 
@@ -149,16 +179,22 @@ export class JobRunner {
   }
 
   /** @throws UsageError E531 as `followed`, DataError E367 for another sink than that of the ledger. */
-  async #beginRun(signals: RunSignals, { open }: ReusedDatabases, isApplied = false): Promise<Run> {
+  async #beginRun(signals: RunSignals, databases: ReusedDatabases, isApplied = false): Promise<Run> {
+    const run = await this.#runOf(signals, databases);
     const job: JobConfig = isApplied ? { ...this.#job, changes: "rebuild" } : this.#job;
-    const texts = await readFormulas(job);
-    const signal = AbortSignal.any([signals.abort, signals.stop]);
-    const run = { job, texts, signals, names: job.source, open, signal, renewed: null, rebuild: null };
     const { begin, batch } = this.#ledger;
+    if (begin === null) await this.#sink.expectEmpty();
     // Without results there is nothing to be made again.
-    const follow = batch && followed(job, await this.#programFor(begin!, run), texts, begin!);
+    const follow = batch && followed(job, await this.#programFor(begin!, run), run.texts, begin!);
     await this.#sink.check("newest");
     return { ...run, ...follow };
+  }
+
+  async #runOf(signals: RunSignals, { open }: ReusedDatabases): Promise<Run> {
+    const job = this.#job;
+    const texts = await readFormulas(job);
+    const signal = AbortSignal.any([signals.abort, signals.stop]);
+    return { job, texts, signals, names: job.source, open, signal, renewed: null, rebuild: null };
   }
 
   /** What formulas read of rows that were evaluated. */
@@ -171,11 +207,9 @@ export class JobRunner {
   /** What is to be made again because the job or its input has changed. */
   async #planOf(run: Run, { changed }: FoundInputs): Promise<RebuildPlan | null> {
     if (changed === null) return run.rebuild;
-    const { texts, rebuild } = run;
     const begin = this.#ledger.begin!;
-    const { program } = rebuild ?? { program: await this.#programFor(begin, run) };
-    const change = changeOfInput(program, rebuild?.change ?? null, begin);
-    return { texts: rebuild?.texts ?? texts, program, change, changed };
+    const program = run.rebuild?.program ?? (await this.#programFor(begin, run));
+    return inputRebuild(run, program, begin, changed);
   }
 
   /** Whether new rows cannot go on with the formulas of the results: code of operators is another one, or gone. */
@@ -193,7 +227,9 @@ export class JobRunner {
     await this.#rebuild.run(plan, this.#host, run);
   }
 
-  async #programFor(columns: InputColumns, { job, texts }: Run): Promise<JobProgram> {
+  async #programFor(shape: InputColumns, { job, texts }: Run): Promise<JobProgram> {
+    const { fieldNames, groupNames, time } = shape;
+    const columns = { fieldNames, groupNames, time };
     const key = JSON.stringify([[...texts], job.program, job.call, columns, await this.#groups.stamp()]);
     if (this.#compiled?.key !== key)
       this.#compiled = { key, program: await compileJob(job, texts, columns, this.#groups) };
@@ -241,7 +277,6 @@ export class JobRunner {
   async #begin({ fieldNames, groupNames, time }: NewInput, run: Run): Promise<void> {
     const { begin: before, batch } = this.#ledger;
     if (batch !== null) return;
-    if (before === null) await this.#sink.expectEmpty();
     const columns = { fieldNames, groupNames, time };
     const program = await this.#programFor(columns, run);
     const made = { factors: program.factors, ...madeWith(run.job, program, run.texts) };
@@ -251,22 +286,21 @@ export class JobRunner {
     this.#ledger.keep({ begin });
   }
 
-  /**
-   * Adds lanes for all symbols of the inputs before the first of them is evaluated.
-   *
-   * @throws UsageError E531 if groups of symbols with rows of before have changed.
-   */
-  async #growUniverse(inputs: readonly NewInput[], program: JobProgram): Promise<void> {
+  /** Adds lanes for all symbols of the inputs before the first of them is evaluated. */
+  async #growUniverse(inputs: readonly NewInput[], { ownGroups }: JobProgram): Promise<void> {
     const { universe, begin, sequence } = this.#ledger;
     const known = sequence === 0 ? null : universe;
     const found = inputs.flatMap((input) => input.symbols);
     const symbols = [...new Set([...(known?.symbols ?? []), ...found])].sort();
     if (symbols.length === 0) return;
-    const groups = await this.#groups.forUniverse(begin!, program.ownGroups, symbols, known);
+    const labelled = known && { ...known, until: String(this.#ledger.lastTime) };
+    const { groups, relabelled } = await this.#groups.forUniverse(begin!, ownGroups, symbols, labelled);
     const grown: Universe = { symbols, groups };
     if (isDeepStrictEqual(grown, universe)) return;
     this.#ledger.keep({ universe: grown });
-    this.#onEvent({ kind: "symbols", count: symbols.length });
+    for (const change of relabelled) this.#onEvent({ kind: "relabelled", ...change });
+    if (symbols.length !== universe?.symbols.length)
+      this.#onEvent({ kind: "symbols", count: symbols.length });
   }
 
   async #openState(program: JobProgram, run: Run): Promise<OpenState> {
@@ -296,9 +330,8 @@ export class JobRunner {
     const program = await this.#programFor(this.#ledger.begin!, run);
     const open = await this.#openState(program, run);
     const { begin, universe, sequence } = this.#ledger;
-    const { factors } = begin!;
-    const { origin } = program.program;
-    const columns = { time: begin!.time, symbols: universe!.symbols, factors, origin };
+    const { factors, time } = begin!;
+    const columns = { time, symbols: universe!.symbols, factors, origin: program.program.origin };
     const staged = this.#sink.stage(sequence + 1, columns, program.isWritten);
     open.sequence = null;
     try {

@@ -1,5 +1,6 @@
 import type { MisplacedRows } from "../../data/job_tables/database_file.ts";
 import type { WaitingRebuild } from "../ledger/records.ts";
+import type { Relabelled } from "../state/job_groups.ts";
 
 /** Events of a run, for logs and metrics. */
 export type RunEvent =
@@ -11,6 +12,7 @@ export type RunEvent =
   | ({ readonly kind: "late_rows" | "vanished_rows" | "changed_rows" } & MisplacedRows)
   | { readonly kind: "incomplete_rows"; readonly count: number }
   | { readonly kind: "symbols"; readonly count: number }
+  | ({ readonly kind: "relabelled" } & Relabelled)
   | { readonly kind: "rebuilding"; readonly reason: string; readonly files: number }
   /** What has changed since the results were made: they are made again, or wait until that is applied. */
   | ({ readonly kind: "changed" | "waiting" | "rebuilt" } & WaitingRebuild)

@@ -27,6 +27,8 @@ export interface RunJobsOptions {
   readonly limits?: BatchLimits;
   /** A job whose results are made again, however much that is. */
   readonly apply?: string | undefined;
+  /** With `once`: make all results of the jobs again from the input, whatever their sinks hold. */
+  readonly repairs?: boolean;
 }
 
 /**
@@ -52,6 +54,7 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
     once,
     stop,
     apply,
+    repairs = false,
   } = options;
   await using opened = new AsyncDisposableStack();
   const logStop = () => log.info({}, "stopping");
@@ -68,8 +71,8 @@ async function runLocked(config: RunConfig, options: RunJobsOptions): Promise<Er
   await host.current();
   const jobs: ScheduledJob[] = [];
   for (const job of config.jobs) {
-    const store = await JobStore.open(config.journal, job.name);
-    const scheduled = new ScheduledJob(job, store, host, { clock, log, metrics, limits, apply });
+    const store = await JobStore.open(config.journal, job.name, repairs ? "repair" : "write");
+    const scheduled = new ScheduledJob(job, store, host, { clock, log, metrics, limits, apply, repairs });
     opened.defer(() => scheduled.close());
     jobs.push(scheduled);
   }
@@ -101,6 +104,7 @@ interface JobServices {
   readonly metrics: JobMetrics;
   readonly limits: BatchLimits;
   readonly apply: string | undefined;
+  readonly repairs: boolean;
 }
 
 /** A job with its ledger, runner, log and metrics. */
@@ -149,12 +153,15 @@ class ScheduledJob {
    * be the reason of the signal that ended the run early.
    */
   async run(signals: RunSignals): Promise<Error | null> {
-    const { clock, log, metrics, apply } = this.#services;
+    const { clock, log, metrics, apply, repairs } = this.#services;
     const { name: job, retries } = this.#job;
     const startedMs = clock.now();
     const before = this.#store.ledger.committed;
     const failure = await retrying(
-      () => storing(`job ${job}`, () => this.#runner.run(signals, apply === job)),
+      () =>
+        storing(`job ${job}`, () =>
+          repairs ? this.#runner.repair(signals) : this.#runner.run(signals, apply === job),
+        ),
       retries,
       clock,
       AbortSignal.any([signals.abort, signals.stop]),

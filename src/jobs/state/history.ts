@@ -19,7 +19,7 @@ export function columnsOf({ digested }: Ledger, { read, seriesNames }: JobProgra
 export interface HistorySpec {
   readonly reading: Reading;
   readonly type: TimeType;
-  /** False where symbols have other names now. */
+  /** False where symbols have other names now, and where rows are taken as they are. */
   readonly isVerified: boolean;
   readonly onRead?: (known: KnownTime, read: TimeDigest) => void;
 }
@@ -42,6 +42,12 @@ export function* historyOf(times: Iterable<KnownTime>, spec: HistorySpec): Gener
   if (segment.length > 0) yield fileOf(segment, spec);
 }
 
+/** @throws DataError E361 for a file that is missing */
+export async function expectThere(path: string): Promise<void> {
+  const there = await lookAt(path);
+  if (there === null || typeof there === "string") throw inputGone(path, there ?? "it is missing");
+}
+
 function fileOf(segment: readonly KnownTime[], { reading, type, isVerified, onRead }: HistorySpec): LaneFile {
   const { path, time: first } = segment[0]!;
   const differs = (time: bigint) =>
@@ -49,8 +55,7 @@ function fileOf(segment: readonly KnownTime[], { reading, type, isVerified, onRe
   return {
     path,
     open: async () => {
-      const there = await lookAt(path);
-      if (there === null || typeof there === "string") throw inputGone(path, there ?? "it is missing");
+      await expectThere(path);
       return await openInput(path, reading.names, reading.open);
     },
     rowsOf: ({ time: { values } }) => {

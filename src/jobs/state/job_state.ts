@@ -9,7 +9,7 @@ import type { Reading } from "../input/input_source.ts";
 import type { JobStore } from "../ledger/job_store.ts";
 import type { Batch, PreparedBatch } from "../ledger/records.ts";
 import { columnsOf, historyOf } from "./history.ts";
-import { groupsOf } from "./job_groups.ts";
+import { LaneGroups } from "./job_groups.ts";
 import type { JobProgram } from "./job_program.ts";
 import { type LaneFile, LaneSource, type LaneSourceSpec } from "./lane_source.ts";
 
@@ -46,7 +46,7 @@ export class JobState {
     const { host, program, store } = spec;
     const { batch, begin, universe } = store.ledger;
     const { fieldNames, groupNames, time } = begin!;
-    const ownGroups = groupsOf(universe!);
+    const ownGroups = new LaneGroups(universe!.groups);
     const { symbols } = universe!;
     const { seriesNames } = program;
     const { digested } = columnsOf(store.ledger, program);
@@ -89,7 +89,7 @@ export class JobState {
   }
 
   /** Writes the checkpoint of a batch. @throws ResourceError E442 */
-  async save(store: JobStore, sequence: number): Promise<PreparedBatch["checkpoint"]> {
+  async save(store: JobStore, sequence: number): Promise<NonNullable<PreparedBatch["checkpoint"]>> {
     const { symbols, labels } = this.#source;
     const { release, ...snapshot } = await this.#stream.save();
     const description: SavedJob = { ...snapshot.description, symbols, labels };
@@ -126,12 +126,12 @@ export class JobState {
       throw error;
     });
     if (stored instanceof DataError) return stored.problem;
-    const { symbols, ownGroups: groups } = this.#source;
+    const { symbols, ownGroups } = this.#source;
     const { symbols: before, labels } = stored.description;
     // New symbols have been absent in all rows, as the last lane was.
     const laneBefore = new Map(before.map((symbol, lane) => [symbol, lane]));
     const from = symbols.map((symbol) => laneBefore.get(symbol) ?? before.length);
-    const lanes = { from: Int32Array.from([...from, before.length]), groups };
+    const lanes = { from: Int32Array.from([...from, before.length]), groupsAt: ownGroups.at.bind(ownGroups) };
     if (!(await this.#stream.restore(stored, lanes, signal)))
       return "the kept rows do not suffice for the factors that are wanted now";
     this.#source.labels = labels;

@@ -4,6 +4,7 @@ import { sharedCodes, sharedColumn } from "../../evaluation/shared_columns.ts";
 import type { GroupColumn, TimeColumn } from "../../panel.ts";
 import { expectColumns } from "../input/input_source.ts";
 import { type TimeDigest, TimeDigests } from "../input/time_digests.ts";
+import type { LaneGroups } from "./job_groups.ts";
 
 /** A file that is to be read. */
 export interface LaneFile {
@@ -22,8 +23,8 @@ export interface LaneSourceSpec {
   readonly time: Pick<TimeColumn, "name" | "type">;
   readonly fieldNames: readonly string[];
   readonly groupNames: readonly string[];
-  /** Groups of the job's table of groups, one code per lane. */
-  readonly ownGroups: ReadonlyMap<string, GroupColumn>;
+  /** Groups of the job's table of groups. */
+  readonly ownGroups: LaneGroups;
   /** Fields with one value for all symbols. */
   readonly seriesNames: readonly string[];
   /** Columns that times are digested by. */
@@ -45,8 +46,7 @@ export class LaneSource implements PanelSource {
   labels: Record<string, string[]> = {};
   /** The files of the next reading; which is the next one may depend on those before. */
   files: Iterable<LaneFile> = [];
-  /** Groups of the job's table, one code per lane. */
-  readonly ownGroups: ReadonlyMap<string, GroupColumn>;
+  readonly ownGroups: LaneGroups;
   readonly #laneOf: ReadonlyMap<string, number>;
   readonly #digested: readonly string[];
 
@@ -58,9 +58,9 @@ export class LaneSource implements PanelSource {
     this.laneCount = symbols.length + 1;
     this.time = { ...time, values: new BigInt64Array(0) };
     this.fieldNames = fieldNames;
-    this.groupNames = [...groupNames, ...ownGroups.keys()];
+    this.groupNames = [...groupNames, ...ownGroups.names];
     this.#laneOf = new Map(symbols.map((symbol, lane) => [symbol, lane]));
-    this.ownGroups = new Map([...ownGroups].map(([name, group]) => [name, withAbsentLane(group)]));
+    this.ownGroups = ownGroups;
   }
 
   /**
@@ -69,13 +69,14 @@ export class LaneSource implements PanelSource {
    * @throws DataError E366 if a file lacks a column; as its source.
    */
   async *blocks(wanted: BlockRequest): AsyncGenerator<PanelBlock, void, void> {
-    const request = { ...wanted, groups: wanted.groups.filter((name) => !this.ownGroups.has(name)) };
+    const own = this.ownGroups.names;
+    const request = { ...wanted, groups: wanted.groups.filter((name) => !own.includes(name)) };
     const { blockRows } = request;
     const block = emptyBlock(request, this.laneCount);
     const filled = (rowCount: number) => ({
       ...block,
       rowCount,
-      groups: new Map([...this.ownGroups, ...block.groups]),
+      groups: new Map([...this.ownGroups.at(block.times.subarray(0, rowCount)), ...block.groups]),
     });
     let rowCount = 0;
     const isOwn = (name: string) => this.#digested.includes(name);
@@ -138,12 +139,6 @@ export class LaneSource implements PanelSource {
     const translated = labels.map((label) => codeOf.get(label) ?? known.push(label) - 1);
     return codes.map((code) => translated[code] ?? -1);
   }
-}
-
-function withAbsentLane(group: GroupColumn): GroupColumn {
-  const codes = sharedCodes(group.codes.length + 1).fill(-1);
-  codes.set(group.codes);
-  return { ...group, codes };
 }
 
 function emptyBlock({ fields, groups, blockRows }: BlockRequest, laneCount: number): PanelBlock {

@@ -8,7 +8,12 @@ import { fileFolder } from "../../support/file_folder.ts";
 
 const root = fileFolder();
 const pathOf = (job: string) => join(root, job, "ledger.sqlite");
-const skipped = (path: string) => ({ path, sha256: "0", reason: "is a folder" });
+const skipped = (path: string) => ({
+  path,
+  sha256: "0",
+  reason: "is a folder",
+  since: "2024-01-02T00:00:00.000Z",
+});
 
 /** Changes a ledger as another program may. */
 function sql(job: string, statements: string): void {

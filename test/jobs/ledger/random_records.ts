@@ -90,7 +90,9 @@ export class RandomRecords {
     const symbols = Array.from({ length: 1 + this.below(400) }, (_, lane) => `S${lane}`);
     const universe = {
       symbols,
-      groups: [{ name: "sector", labels: ["tech"], codes: symbols.map(() => this.below(2) - 1) }],
+      groups: [
+        { name: "sector", labels: ["tech"], codes: symbols.map(() => this.below(2) - 1), earlier: [] },
+      ],
     };
     this.answers.universe = universe;
     return (ledger) => ledger.keep({ universe });
@@ -141,7 +143,12 @@ export class RandomRecords {
   }
 
   #skip(): (ledger: Ledger) => void {
-    const input = { path: `/bars/bad${this.below(4)}`, sha256: this.#text(), reason: this.#text() };
+    const input = {
+      path: `/bars/bad${this.below(4)}`,
+      sha256: this.#text(),
+      reason: this.#text(),
+      since: "",
+    };
     this.answers.skipped[input.path] = input;
     return (ledger) => ledger.passOver(input);
   }

@@ -136,7 +136,7 @@ interface Batch {
   readonly end: number;
   readonly options: EvaluateOptions;
   readonly store: JobStore;
-  readonly saved: PreparedBatch["checkpoint"] | null;
+  readonly saved: PreparedBatch["checkpoint"];
 }
 
 /** Runs a batch in a state of its own, as after a restart. */
@@ -154,7 +154,7 @@ async function runBatch(program: Program, { panel, first, end, options, store, s
         begin: columns,
         universe: { symbols, groups: [] },
       },
-      readCheckpoint: async (checkpoint: PreparedBatch["checkpoint"]) =>
+      readCheckpoint: async (checkpoint: NonNullable<PreparedBatch["checkpoint"]>) =>
         await store.readCheckpoint(checkpoint),
     } as unknown as CurrentStateSpec["store"],
     program: { program, options, seriesNames, read: { fields: [], groups: [] } } as unknown as JobProgram,
