@@ -123,3 +123,23 @@ test("a repair whose input is gone is refused before anything is computed", asyn
   expect(await folder.results()).toEqual(before);
   expect(await folder.run()).toBeNull();
 });
+
+test("a repair takes rows as they are now, of other symbols as well, and overlapping files where the ledger is gone", async () => {
+  using folder = new JobFolder();
+  const path = folder.addBars(bars[0]!);
+  folder.addBars(bars[1]!);
+  expect(await folder.run()).toBeNull();
+  const altered = bars[0]!.replace(/^(\d{4}-\d\d-\d\d,)AAP,/gm, "$1ZZZ,");
+  expect(altered).not.toBe(bars[0]);
+  writeFileSync(path, altered);
+  writeFileSync(partOf(folder), "other bytes");
+  expect(await folder.run(SILENT, {}, { repairs: true })).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected([altered, bars[1]!]));
+  // The second file once more, with the rows of the third.
+  folder.addBars(`${bars[1]!.trimEnd()}\n${bars[2]!.slice(bars[2]!.indexOf("\n") + 1)}`);
+  rmSync(join(folder.path, "journal"), { recursive: true });
+  expect(await folder.run(SILENT, {}, { repairs: true })).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected([altered, bars[1]!, bars[2]!]));
+  expect(await folder.run()).toBeNull();
+  expect(await folder.results()).toEqual(await folder.expected([altered, bars[1]!, bars[2]!]));
+});
