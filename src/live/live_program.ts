@@ -206,7 +206,7 @@ export class LiveProgram {
     return this.#shortAt(row, this.#exactRows);
   }
 
-  /** The same for a session that goes on from so many kept rows. @param isRevisable whether the newest may be run again */
+  /** The same for a session that goes on from a number of kept rows. @param isRevisable whether the newest may be run again */
   shortWith(retention: RowRetention, isRevisable: boolean): ShortOfHistory {
     const { openRow, taskRows } = exactRowsAfter(this.#recurrent, retention, isRevisable ? 1 : 0);
     return this.#shortAt(openRow, taskRows);

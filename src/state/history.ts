@@ -69,7 +69,7 @@ export function exactRows(
 }
 
 /**
- * The same for a program that goes on from so many kept rows after a long history, where points lie worst.
+ * The same for a program that goes on from a number of kept rows after a long history, where points lie worst.
  *
  * @param openCount how many of the kept rows may still be run again
  * @returns `openRow`: the first of them, or the next row

@@ -38,7 +38,7 @@ export async function killedLife(random: Seeded, name: string, killCount: number
   expect(published).toEqual(await wantedRows(bars, groups));
 }
 
-/** Kills the service some ms after it has printed so many lines; it may have ended before. */
+/** Kills the service some ms after it has printed a number of lines; it may have ended before. */
 async function killed(args: readonly string[], lineCount: number, ms: number): Promise<void> {
   const child = spawn(process.execPath, [SERVICE, ...args], { stdio: ["ignore", "pipe", "inherit"] });
   const exit = once(child, "exit");

@@ -64,33 +64,39 @@ function digestSql([time, symbol, ...factors]: readonly string[]): string {
  * @throws ResourceError E450 while another process uses the database, E442 if it refuses the rows.
  */
 export async function appendToTable(target: ResultTable, file: string, sequence: number): Promise<number> {
-  return await inDatabase(target.database, "READ_WRITE", (database) =>
-    appendRows(database, target, file, sequence),
-  );
-}
-
-async function appendRows(
-  database: Database,
-  target: ResultTable,
-  file: string,
-  sequence: number,
-): Promise<number> {
-  const { connection } = database;
   const table = sqlName(target.table);
   const rows = `FROM read_parquet(${sqlInputPath(file)}, hive_partitioning = false)`;
-  try {
-    await connection.run("BEGIN");
-    await connection.run(POSITIONS_TABLE);
+  return await atNextPosition(target, sequence, async (database) => {
+    const { connection } = database;
     const position = await positionOf(database, target);
     if (position !== sequence - 1) return position;
     if (sequence === 1) await connection.run(`CREATE TABLE ${table} AS ${rows} LIMIT 0`);
     await connection.run(`INSERT INTO ${table} BY NAME ${rows}`);
-    await setPosition(database, target, sequence);
-    await connection.run("COMMIT");
     return sequence;
-  } catch (error) {
-    throw databaseRefuses(target.database, reasonOf(error), error);
-  }
+  });
+}
+
+/** Changes a table and the position of its journal in one transaction, if the work gives the new position. */
+async function atNextPosition(
+  target: ResultTable,
+  sequence: number,
+  work: (database: Database) => Promise<number>,
+): Promise<number> {
+  return await inDatabase(target.database, "READ_WRITE", async (database) => {
+    const { connection } = database;
+    try {
+      await connection.run("BEGIN");
+      await connection.run(POSITIONS_TABLE);
+      const position = await work(database);
+      if (position !== sequence) return position;
+      const row = `${sqlText(target.journal)}, ${sqlText(target.table)}, ${sequence}`;
+      await connection.run(`INSERT OR REPLACE INTO ${POSITIONS} VALUES (${row})`);
+      await connection.run("COMMIT");
+      return sequence;
+    } catch (error) {
+      throw databaseRefuses(target.database, reasonOf(error), error);
+    }
+  });
 }
 
 /** Writes the rows of a table, in the order of their times, to a Parquet file. @throws as `tableState`. */
@@ -134,24 +140,16 @@ export async function replaceRows(
         ]),
     `INSERT INTO ${table} BY NAME FROM ${rows} new WHERE NOT EXISTS (SELECT 1 FROM ${table} old WHERE ${isSame})`,
   ];
-  return await inDatabase(before.database, "READ_WRITE", async (database) => {
-    const { connection } = database;
-    try {
-      await connection.run("BEGIN");
-      const position = await positionOf(database, before);
-      if (position !== sequence - 1) return position;
-      for (const statement of statements) await connection.run(statement);
-      await setPosition(database, before, sequence);
-      await connection.run("COMMIT");
-      return sequence;
-    } catch (error) {
-      throw databaseRefuses(before.database, reasonOf(error), error);
-    }
+  return await atNextPosition(before, sequence, async (database) => {
+    const position = await positionOf(database, before);
+    if (position !== sequence - 1) return position;
+    for (const statement of statements) await database.connection.run(statement);
+    return sequence;
   });
 }
 
 /**
- * Makes a table anew of the rows of a Parquet file, whatever it holds, and makes it that of the journal. Columns of its users
+ * Makes a table again of the rows of a Parquet file, whatever it holds, and makes it that of the journal. Columns of its users
  * stay where it has the rows.
  *
  * @param columns those of the file; `before` has those that the table may have, too
@@ -167,33 +165,20 @@ export async function replaceTable(
   const table = sqlName(before.table);
   const rows = `read_parquet(${sqlInputPath(file)}, hive_partitioning = false)`;
   const keys = columns.slice(0, 2);
-  return await inDatabase(before.database, "READ_WRITE", async (database) => {
+  return await atNextPosition(before, sequence, async (database) => {
     const { connection } = database;
-    try {
-      await connection.run("BEGIN");
-      await connection.run(POSITIONS_TABLE);
-      const isThere = await findTable(database, before.table);
-      const there = isThere ? [...(await columnTypes(database, table)).keys()] : [];
-      const own = there.filter((name) => !columns.includes(name) && !before.columns.includes(name));
-      const isKept = own.length > 0 && keys.every((name) => there.includes(name));
-      const on = keys.map(sqlName).join(", ");
-      const kept = isKept
-        ? ` LEFT JOIN (SELECT DISTINCT ON (${on}) ${[...keys, ...own].map(sqlName)} FROM ${table}) USING (${on})`
-        : "";
-      await connection.run(`CREATE OR REPLACE TABLE ${table} AS FROM ${rows}${kept}`);
-      await connection.run(`DELETE FROM ${POSITIONS} WHERE result = ${sqlText(before.table)}`);
-      await setPosition(database, before, sequence);
-      await connection.run("COMMIT");
-      return sequence;
-    } catch (error) {
-      throw databaseRefuses(before.database, reasonOf(error), error);
-    }
+    const isThere = await findTable(database, before.table);
+    const there = isThere ? [...(await columnTypes(database, table)).keys()] : [];
+    const own = there.filter((name) => !columns.includes(name) && !before.columns.includes(name));
+    const isKept = own.length > 0 && keys.every((name) => there.includes(name));
+    const on = keys.map(sqlName).join(", ");
+    const kept = isKept
+      ? ` LEFT JOIN (SELECT DISTINCT ON (${on}) ${[...keys, ...own].map(sqlName)} FROM ${table}) USING (${on})`
+      : "";
+    await connection.run(`CREATE OR REPLACE TABLE ${table} AS FROM ${rows}${kept}`);
+    await connection.run(`DELETE FROM ${POSITIONS} WHERE result = ${sqlText(before.table)}`);
+    return sequence;
   });
-}
-
-async function setPosition({ connection }: Database, target: ResultTable, sequence: number): Promise<void> {
-  const position = `${sqlText(target.journal)}, ${sqlText(target.table)}, ${sequence}`;
-  await connection.run(`INSERT OR REPLACE INTO ${POSITIONS} VALUES (${position})`);
 }
 
 async function positionOf(database: Database, { journal, table }: ResultTable): Promise<number> {

@@ -1,8 +1,10 @@
 /** Compares files with the times that the ledger knows: what has moved, what is new, what differs, what is missing. */
+
 import type { PanelSource, RowRange } from "../../data/panel/panel_source.ts";
 import { formatTime } from "../../data/time/time_text.ts";
 import { DataError } from "../../errors.ts";
 import { BLOCK_ROWS_BEST } from "../../evaluation/fit_plan.ts";
+import { countBefore } from "../../evaluation/row_range.ts";
 import type { JobConfig } from "../config/config.ts";
 import { inputChanged, inputTruncated, timeInTwo } from "../errors.ts";
 import type { Ledger } from "../ledger/ledger.ts";
@@ -13,7 +15,6 @@ import {
   type BadInput,
   type DigestedColumns,
   expectColumns,
-  firstRowFrom,
   type NewInput,
   openInput,
   type Reading,
@@ -213,7 +214,7 @@ async function lackedSymbol(
 }
 
 async function symbolsAt(source: PanelSource, time: bigint): Promise<Set<string>> {
-  const first = firstRowFrom(source.time.values, time);
+  const first = countBefore(source.time.values, time);
   if (source.time.values[first] !== time) return new Set();
   const rows: RowRange = { first, end: first + 1 };
   for await (const { present } of source.blocks({ fields: [], groups: [], blockRows: 1, rows }))
@@ -223,7 +224,7 @@ async function symbolsAt(source: PanelSource, time: bigint): Promise<Set<string>
 
 /** The rows of a file behind the last evaluated time. */
 function newRowsOf(input: NewInput, lastTime: bigint, changing: ReadonlySet<string>): NewInput[] {
-  const first = firstRowFrom(input.times, lastTime + 1n);
+  const first = countBefore(input.times, lastTime + 1n);
   const end = input.times.length;
   if (first === end) return [];
   const file = changing.has(input.file.path) ? lookedAtAgain(input.file) : input.file;

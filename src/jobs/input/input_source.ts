@@ -102,14 +102,3 @@ export function timeMistake({ file, time }: NewInput, begin: InputColumns): Data
   if (isDeepStrictEqual(own, usual)) return null;
   return timesDiffer(file.path, describeTimeType(own), describeTimeType(usual));
 }
-
-/** The first row whose time is not before the given one. */
-export function firstRowFrom(times: BigInt64Array, time: bigint): number {
-  let [first, end] = [0, times.length];
-  while (first < end) {
-    const middle = (first + end) >>> 1;
-    if (times[middle]! < time) first = middle + 1;
-    else end = middle;
-  }
-  return first;
-}

@@ -80,12 +80,12 @@ export class TimeTable {
     return rows.map(({ time }) => time);
   }
 
-  /** The time that is so many times before another, or the first one. */
+  /** The time that is a number of times before another, or the first one. */
   before(time: bigint, count: number): bigint {
     return this.#one(this.#before, time, count) ?? time;
   }
 
-  /** The time that is so many times behind another, or the last one. */
+  /** The time that is a number of times behind another, or the last one. */
   after(time: bigint, count: number): bigint {
     return this.#one(this.#after, time, count) ?? time;
   }

@@ -103,12 +103,12 @@ export class StagedResults {
   }
 }
 
-/** Columns of factors that are gone are null. */
-function rowsOf(
+/** Some rows of a block, with these factors; those that the block lacks are null. */
+export function rowsOf(
   block: FactorBlock,
   from: number,
   end: number,
-  { symbols, factors }: OutputColumns,
+  { symbols, factors }: Pick<OutputColumns, "symbols" | "factors">,
 ): FactorBlock {
   const [first, last] = [from * symbols.length, end * symbols.length];
   return {

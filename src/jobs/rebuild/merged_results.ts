@@ -1,11 +1,9 @@
 /** Old results and rows that were evaluated again, as one stream in the order of time. */
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
-import type { PanelSource, RowRange } from "../../data/panel/panel_source.ts";
+import type { PanelSource } from "../../data/panel/panel_source.ts";
 
 export interface OldResults {
   readonly source: PanelSource;
-  /** Rows of the source that are merged. */
-  readonly rows: RowRange;
   /** The source's name of each column of the result that it has. */
   readonly nameOf: ReadonlyMap<string, string>;
 }
@@ -81,11 +79,11 @@ async function next(rows: AsyncGenerator<Row, void, void>): Promise<Row | null> 
 
 /** The old results in the lanes and under the names of the merged ones. */
 async function* oldBlocks({ symbols, old, blockRows }: MergeSpec): AsyncGenerator<FactorBlock, void, void> {
-  if (old === null || old.rows.first === old.rows.end) return;
-  const { source, rows, nameOf } = old;
+  if (old === null) return;
+  const { source, nameOf } = old;
   const laneOf = new Map(symbols.map((symbol, lane) => [symbol, lane]));
   const lanes = source.symbols.map((symbol) => laneOf.get(symbol)!);
-  const request = { fields: [...new Set(nameOf.values())], groups: [], blockRows, rows };
+  const request = { fields: [...new Set(nameOf.values())], groups: [], blockRows };
   for await (const { rowCount, times, present, fields } of source.blocks(request)) {
     const spread = <T extends Float64Array | Uint8Array>(values: T, target: T): T => {
       for (let row = 0; row < rowCount; row++)

@@ -3,13 +3,14 @@
 import type { OpenDatabase } from "../../data/duckdb/database.ts";
 import type { FactorBlock } from "../../data/factors/factor_batches.ts";
 import type { EngineHost } from "../../evaluation/evaluation.ts";
-import { firstRowFrom, type Reading } from "../input/input_source.ts";
+import { countBefore } from "../../evaluation/row_range.ts";
+import type { Reading } from "../input/input_source.ts";
 import { type TimeDigest, withUnread } from "../input/time_digests.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { Universe } from "../ledger/records.ts";
 import type { KnownTime } from "../ledger/time_table.ts";
 import type { JobSink } from "../output/sink.ts";
-import type { StagedResults } from "../output/staged_results.ts";
+import { rowsOf, type StagedResults } from "../output/staged_results.ts";
 import { columnsOf, expectThere, historyOf } from "../state/history.ts";
 import { LaneGroups } from "../state/job_groups.ts";
 import type { JobChange, JobProgram } from "../state/job_program.ts";
@@ -78,7 +79,7 @@ export async function rebuildResults(spec: RebuildSpec): Promise<RebuiltResults>
     const merged = mergedResults({
       symbols,
       columns,
-      old: source && { source, rows: { first: 0, end: source.rowCount }, nameOf: kept },
+      old: source && { source, nameOf: kept },
       evaluated: evaluated.length === 0 ? nothing() : evaluatedRows(spec, times),
       evaluatedColumns: new Set(evaluated),
       from: range.from,
@@ -125,8 +126,9 @@ async function* evaluatedRows(
     const wantedTimes = timesBetween(ledger.times.from(range.start), changed, range.to);
     const files = historyOf(wantedTimes, { reading, type: time.type, isVerified, onRead });
     for await (const block of state.rows(files, reading.signal)) {
-      const first = firstRowFrom(block.times.subarray(0, block.rowCount), range.from);
-      if (first < block.rowCount) yield rowsFrom(block, first, symbols.length);
+      const first = countBefore(block.times.subarray(0, block.rowCount), range.from);
+      if (first < block.rowCount)
+        yield rowsOf(block, first, block.rowCount, { symbols, factors: change.evaluated });
     }
   } finally {
     await state.close();
@@ -162,18 +164,4 @@ function* timesBetween(
     yield changed[next]?.time === one.time ? changed[next++]! : one;
   }
   yield* changed.slice(next);
-}
-
-function rowsFrom(
-  { rowCount, times, present, columns }: FactorBlock,
-  first: number,
-  laneCount: number,
-): FactorBlock {
-  const cell = first * laneCount;
-  return {
-    rowCount: rowCount - first,
-    times: times.subarray(first, rowCount),
-    present: present.subarray(cell),
-    columns: new Map([...columns].map(([name, values]) => [name, values?.subarray(cell) ?? null])),
-  };
 }

@@ -1,9 +1,11 @@
 /** Reads rows that were evaluated before, each from the file that its time belongs to. */
+
 import { formatTime } from "../../data/time/time_text.ts";
+import { countBefore } from "../../evaluation/row_range.ts";
 import type { TimeType } from "../../panel.ts";
 import { inputGone } from "../errors.ts";
 import { lookAt } from "../input/input_files.ts";
-import { type DigestedColumns, firstRowFrom, openInput, type Reading } from "../input/input_source.ts";
+import { type DigestedColumns, openInput, type Reading } from "../input/input_source.ts";
 import { isSameTime, type TimeDigest } from "../input/time_digests.ts";
 import type { Ledger } from "../ledger/ledger.ts";
 import type { KnownTime } from "../ledger/time_table.ts";
@@ -59,7 +61,7 @@ function fileOf(segment: readonly KnownTime[], { reading, type, isVerified, onRe
       return await openInput(path, reading.names, reading.open);
     },
     rowsOf: ({ time: { values } }) => {
-      const start = firstRowFrom(values, first);
+      const start = countBefore(values, first);
       const wrong = segment.find(({ time }, index) => values[start + index] !== time);
       if (wrong !== undefined) throw differs(wrong.time);
       return { first: start, end: start + segment.length };

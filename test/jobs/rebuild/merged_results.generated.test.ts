@@ -56,7 +56,6 @@ async function sourceOf(table: Table, columns: readonly string[]) {
   const source = panelSource(await panelFrom(rows));
   return {
     source,
-    rows: { first: 0, end: source.rowCount },
     nameOf: new Map(columns.map((name) => [name, name])),
   };
 }
